@@ -1,0 +1,134 @@
+"""Input is checked once, at the public edge. Messages name the argument, what was seen and what to do."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from breadth.errors import InputError
+from breadth.problem import Array, Vector
+
+UNIT_TOLERANCE = 1e-3
+"""How far from 1 the length of a row or query may be: float16 rounding stays below half of it."""
+
+_FLOATS = (np.float16, np.float32, np.float64)
+
+
+def check_vectors(vectors: Any, name: str) -> Array:
+    """An (n, d) float array whose rows are contiguous, without a copy; lists become float64 arrays."""
+    array = np.asarray(vectors)
+    if array.ndim != 2:
+        raise InputError(f"{name} must be a 2-D array (rows, dimensions), got shape {array.shape}")
+    if 0 in array.shape:
+        raise InputError(f"{name} must have at least one row and one dimension, got shape {array.shape}")
+    if array.dtype not in _FLOATS:
+        raise InputError(
+            f"{name} must be float32, float64 or float16, got {array.dtype}; convert it, e.g. with .astype('float32')"
+        )
+    if array.strides[1] != array.itemsize:
+        raise InputError(
+            f"{name} must have its rows contiguous in memory (C order), got strides {array.strides}; "
+            f"pass np.ascontiguousarray({name})"
+        )
+    return array
+
+
+def check_lengths(squared: Array, start: int, name: str) -> None:
+    """Squared row lengths (of rows start, start + 1, …) must be finite and close to 1."""
+    lengths = np.sqrt(squared)
+    wrong = np.flatnonzero(~(np.abs(lengths - 1.0) <= UNIT_TOLERANCE))
+    if len(wrong) == 0:
+        return
+    row, length = start + int(wrong[0]), float(lengths[wrong[0]])
+    if not math.isfinite(length):
+        raise InputError(f"{name}: row {row} holds NaN or infinity; remove or repair it")
+    if length == 0.0:
+        raise InputError(f"{name}: row {row} is all zeros, so it has no direction; remove it")
+    raise InputError(
+        f"{name}: row {row} has length {length:.6g}, not 1; divide every row by its length: "
+        f"{name} / np.linalg.norm({name}, axis=1, keepdims=True)"
+    )
+
+
+def check_unit_rows(vectors: Any, name: str) -> Vector:
+    """A small array of unit rows, as float64."""
+    rows = check_vectors(vectors, name).astype(np.float64)
+    check_lengths(np.square(rows).sum(axis=1), 0, name)
+    return rows
+
+
+def check_query(query: Any, dim: int) -> Vector:
+    """A unit vector of `dim` coordinates, as float64."""
+    vector = np.asarray(query)
+    if vector.shape != (dim,):
+        hint = "; pass one query, e.g. query[0]" if vector.ndim == 2 else ""
+        raise InputError(f"query must have shape ({dim},) like the rows of vectors, got {vector.shape}{hint}")
+    if vector.dtype not in _FLOATS:
+        raise InputError(f"query must be float32, float64 or float16, got {vector.dtype}")
+    vector = vector.astype(np.float64)
+    length = float(np.linalg.norm(vector))
+    if not math.isfinite(length):
+        raise InputError("query holds NaN or infinity")
+    if abs(length - 1.0) > UNIT_TOLERANCE:
+        raise InputError(f"query has length {length:.6g}, not 1; pass query / np.linalg.norm(query)")
+    return vector
+
+
+def check_relevance(scores: Any, size: int) -> Vector:
+    """One finite relevance score a row."""
+    array = np.asarray(scores)
+    if array.shape != (size,):
+        raise InputError(f"scores must have shape ({size},), one for each row of vectors, got {array.shape}")
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"scores must be numbers, got {array.dtype}")
+    wrong = np.flatnonzero(~np.isfinite(array))
+    if len(wrong):
+        raise InputError(f"scores: entry {int(wrong[0])} is {array[wrong[0]]}; every score must be finite")
+    return array.astype(np.float64)
+
+
+def check_k(k: Any, size: int) -> int:
+    """How many rows to pick: an integer from 1 to `size`."""
+    count = check_count(k, "k")
+    if count > size:
+        raise InputError(f"k must be at most the number of rows ({size}), got {count}")
+    return count
+
+
+def check_count(value: Any, name: str) -> int:
+    """A positive integer."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        count = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name} must be a whole number, got {value!r}") from None
+    if count < 1:
+        raise InputError(f"{name} must be at least 1, got {count}")
+    return count
+
+
+def check_number(value: Any, name: str, low: float, high: float = math.inf) -> float:
+    """A finite number in [low, high]."""
+    span = f"in [{low:g}, {high:g}]" if math.isfinite(high) else f"at least {low:g}"
+    if isinstance(value, (bool, np.bool_, str)):
+        raise InputError(f"{name} must be a number {span}, got {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number {span}, got {value!r}") from None
+    if not (math.isfinite(number) and low <= number <= high):
+        raise InputError(f"{name} must be {span}, got {value!r}")
+    return number
+
+
+def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:
+    """One of the allowed words."""
+    words = tuple(allowed)
+    if not isinstance(value, str) or value not in words:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, words))}, got {value!r}")
+    return value

@@ -1,0 +1,76 @@
+"""Run any solver against any oracle: one query, many in lockstep, or asynchronously."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from breadth.oracles.protocol import AsyncOracle, Oracle
+from breadth.oracles.requests import Asking, Request, Rows
+from breadth.selection import Selection
+
+
+def run(solver: Asking, oracle: Oracle) -> Selection:
+    """One query: put every question to the oracle until the solver returns."""
+    task = _Task(solver)
+    task.resume(None)
+    while task.request is not None:
+        task.resume(task.request.ask(oracle))
+    return task.result()
+
+
+def run_many(solvers: Iterable[Asking], oracle: Oracle) -> list[Selection]:
+    """Many queries in lockstep: questions of one kind go to the oracle as one batch, one scan for all."""
+    tasks = [_Task(solver) for solver in solvers]
+    for task in tasks:
+        task.resume(None)
+    while waiting := [task for task in tasks if task.request is not None]:
+        kinds: dict[type, list[_Task]] = {}
+        for task in waiting:
+            kinds.setdefault(type(task.request), []).append(task)
+        for kind, group in kinds.items():
+            answers = kind.ask_many([task.request for task in group], oracle)  # type: ignore[attr-defined]
+            for task, answer in zip(group, answers, strict=True):
+                task.resume(answer)
+    return [task.result() for task in tasks]
+
+
+async def arun(solver: Asking, oracle: AsyncOracle | Oracle) -> Selection:
+    """One query on an oracle whose methods are coroutines (plain ones are accepted as well)."""
+    task = _Task(solver)
+    task.resume(None)
+    while task.request is not None:
+        answer = task.request.ask(oracle)
+        task.resume(await answer if inspect.isawaitable(answer) else answer)
+    return task.result()
+
+
+@dataclass
+class _Task:
+    """A solver on its way: its open question, and what it has cost so far."""
+
+    solver: Asking
+    request: Request | None = None
+    selection: Selection | None = None
+    scans: int = 0
+    rows_fetched: int = 0
+    started: float = field(default_factory=time.perf_counter)
+    seconds: float = 0.0
+
+    def resume(self, answer: Any) -> None:
+        try:
+            self.request = self.solver.send(answer)
+        except StopIteration as stop:
+            self.request, self.selection = None, stop.value
+            self.seconds = time.perf_counter() - self.started
+            return
+        self.scans += self.request.scans
+        if isinstance(self.request, Rows):
+            self.rows_fetched += len(self.request.ids)
+
+    def result(self) -> Selection:
+        assert self.selection is not None
+        return self.selection.with_stats(scans=self.scans, rows=self.rows_fetched, seconds=self.seconds)

@@ -1,0 +1,33 @@
+"""Every error `breadth` raises on purpose.
+
+BreadthError
+├── InputError (ValueError)         an argument is wrong: the message names it, what was seen, what to do
+│   └── TooLargeError               the request is well formed but beyond what the method can do
+├── OracleError (TypeError)         an oracle lacks an ability, or broke the protocol
+└── MissingExtraError (ImportError) an optional package is not installed: the message names the extra
+"""
+
+from __future__ import annotations
+
+
+class BreadthError(Exception):
+    """Base class of all errors of this package."""
+
+
+class InputError(BreadthError, ValueError):
+    """An argument is wrong."""
+
+
+class TooLargeError(InputError):
+    """The request is well formed, but larger than the method accepts."""
+
+
+class OracleError(BreadthError, TypeError):
+    """An oracle lacks an ability that was asked for, or answered outside the protocol."""
+
+
+class MissingExtraError(BreadthError, ImportError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed; get it with: pip install 'breadth[{extra}]'")

@@ -1,0 +1,17 @@
+"""Measures of a set of passages, one file for each idea. All take plain arrays and texts."""
+
+from breadth.metrics.distance import ilad, min_distance
+from breadth.metrics.ranked import alpha_ndcg, subtopic_recall
+from breadth.metrics.recall import answer_recall, asqa_recall, qampari_recall
+from breadth.metrics.relevance import mean_relevance
+
+__all__ = [
+    "alpha_ndcg",
+    "answer_recall",
+    "asqa_recall",
+    "ilad",
+    "mean_relevance",
+    "min_distance",
+    "qampari_recall",
+    "subtopic_recall",
+]

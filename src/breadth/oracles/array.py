@@ -1,0 +1,140 @@
+"""The exact oracle over a NumPy array, in memory or memory-mapped. It never copies the array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from breadth.checks import check_lengths, check_relevance, check_vectors
+from breadth.problem import Array, Ids, Vector
+from breadth.ranking import Leaders
+
+_BLOCK_NUMBERS = 1 << 24
+"""Numbers of the array handled at a time: extra memory is one row of scores, or one converted block."""
+_HALF_BLOCK_NUMBERS = 1 << 20
+"""Float16 is widened block by block; small blocks stay in the cache."""
+_DIRECTIONS = 256
+"""At most this many directions share one pass, which bounds the memory of a pass."""
+
+
+class ArrayOracle:
+    """Exact search by scanning an (n, d) array of unit rows: float32, float64 or float16.
+
+    The rows are checked once, here: finite, unit length. Arithmetic is float32 (float64 for a float64 array).
+    With `scores` the oracle's rows are (e_i, s_i): relevance from outside as one more coordinate.
+    """
+
+    exact = True
+
+    def __init__(self, vectors: npt.ArrayLike, scores: npt.ArrayLike | None = None) -> None:
+        array = check_vectors(vectors, "vectors")
+        self._setup(array, None if scores is None else check_relevance(scores, len(array)))
+        self.max_squared_norm = self._check_lengths()
+
+    def _setup(self, array: Array, relevance: Vector | None) -> None:
+        self._array = array
+        self._compute = np.dtype(np.float64 if array.dtype == np.float64 else np.float32)
+        self._relevance = None if relevance is None else relevance.astype(self._compute)
+        self._mean: Vector | None = None
+        numbers = _HALF_BLOCK_NUMBERS if array.dtype == np.float16 else _BLOCK_NUMBERS
+        self._block = max(1, numbers // array.shape[1])
+
+    @property
+    def size(self) -> int:
+        return int(self._array.shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self._array.shape[1]) + (self._relevance is not None)
+
+    def with_scores(self, scores: npt.ArrayLike) -> ArrayOracle:
+        """The same rows, not checked again, with other relevance scores."""
+        other = object.__new__(ArrayOracle)
+        other._setup(self._array, check_relevance(scores, self.size))
+        other.max_squared_norm = self.max_squared_norm
+        return other
+
+    @classmethod
+    def over_block(cls, rows: Array, similarity_dim: int | None) -> ArrayOracle:
+        """Over rows that came from an oracle, so they are not checked again; coordinates past
+        `similarity_dim` are relevance."""
+        block = object.__new__(cls)
+        relevance = None if similarity_dim is None else rows[:, similarity_dim].astype(np.float64)
+        block._setup(rows[:, :similarity_dim], relevance)
+        block.max_squared_norm = float(np.square(rows[:, :similarity_dim]).sum(axis=1).max())
+        return block
+
+    def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
+        """The m best rows for each direction, largest first; ties go to the lower id."""
+        count = len(directions)
+        ids = np.empty((count, m), dtype=np.int64)
+        scores = np.empty((count, m), dtype=np.float64)
+        for first in range(0, count, _DIRECTIONS):
+            part = self._prepared(directions[first : first + _DIRECTIONS])
+            leaders = [Leaders(m, self._compute) for _ in part]
+            for start, stop in self._blocks():
+                for leader, found in zip(leaders, self._block_scores(part, start, stop), strict=True):
+                    leader.offer(found, start)
+            for j, leader in enumerate(leaders, start=first):
+                ids[j], scores[j] = leader.positions, leader.scores
+        return ids, scores
+
+    def scores(self, directions: Array) -> Array:
+        """Inner products of all rows with each direction, (b, n)."""
+        part = self._prepared(directions)
+        out: Array = np.empty((len(part), self.size), dtype=self._compute)
+        for start, stop in self._blocks():
+            out[:, start:stop] = self._block_scores(part, start, stop)
+        return out
+
+    def rows(self, ids: Ids) -> Array:
+        """The rows with these ids, in the precision the oracle computes in."""
+        rows = np.asarray(self._array[ids], dtype=self._compute)
+        if self._relevance is None:
+            return rows
+        return np.column_stack((rows, self._relevance[ids]))
+
+    def mean(self) -> Vector:
+        """The mean row, computed at the first call."""
+        if self._mean is None:
+            total = np.zeros(self._array.shape[1])
+            for start, stop in self._blocks():
+                block = self._rows_between(start, stop)
+                # A product with ones runs in BLAS and, unlike sum(axis=0), on all cores.
+                total += np.ones(stop - start, dtype=self._compute) @ block
+            total /= self.size
+            if self._relevance is not None:
+                total = np.append(total, self._relevance.mean(dtype=np.float64))
+            self._mean = total
+        return self._mean
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        for start in range(0, self.size, self._block):
+            yield start, min(start + self._block, self.size)
+
+    def _rows_between(self, start: int, stop: int) -> Array:
+        return np.asarray(self._array[start:stop], dtype=self._compute)
+
+    def _prepared(self, directions: Array) -> Array:
+        return np.ascontiguousarray(directions, dtype=self._compute)
+
+    def _block_scores(self, directions: Array, start: int, stop: int) -> Array:
+        block = self._rows_between(start, stop)
+        d = block.shape[1]
+        one = len(directions) == 1
+        found: Array = (block @ directions[0, :d])[None] if one else directions[:, :d] @ block.T
+        if self._relevance is not None:
+            found += directions[:, d:] * self._relevance[start:stop]
+        return found
+
+    def _check_lengths(self) -> float:
+        """Every row finite and of unit length, else an error that names the first bad row."""
+        longest = 0.0
+        for start, stop in self._blocks():
+            block = self._rows_between(start, stop)
+            squared = np.einsum("ij,ij->i", block, block)
+            check_lengths(squared, start, "vectors")
+            longest = max(longest, float(squared.max()))
+        return longest

@@ -1,0 +1,107 @@
+"""What a query returns: the chosen rows, what they are worth, and how good they provably are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from breadth.metrics.distance import mean_pairwise_distance
+from breadth.problem import Array, Ids, Problem, Vector
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof of quality on the reported scale: no set of k rows has an objective above `bound`.
+
+    `gap` = bound - objective ≥ 0. `exact` is False where the engine searches approximately: the bound is
+    then an estimate. Numbers are computed to the resolution of the engine's scores (about 1e-6 in float32).
+    """
+
+    bound: float
+    gap: float
+    exact: bool
+
+    @classmethod
+    def of(cls, bound: float, objective: float, exact: bool) -> Certificate:
+        """A bound below a value that was reached can only be rounding: the reached value is then the bound."""
+        bound = max(bound, objective)
+        return cls(bound=bound, gap=bound - objective, exact=exact)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """k chosen rows.
+
+    ids            rows of the array, or the engine's ids (int64)
+    scores         relevance of each, in the same order
+    relevance      mean of the scores
+    diversity      ILAD, the mean of 1 - e_i·e_j over all pairs (0 for a single row)
+    objective      θ·relevance + (1-θ)(diversity - 1)
+    certificate    a proof of quality, or None where the method gives none
+    stats          how it was found: scans (searches of the whole collection), rows fetched, seconds, …
+    """
+
+    ids: Ids
+    scores: Vector
+    relevance: float
+    diversity: float
+    objective: float
+    certificate: Certificate | None
+    method: str
+    theta: float
+    k: int
+    stats: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        gap = "" if self.certificate is None else f", gap={self.certificate.gap:.4g}"
+        return (
+            f"Selection(method={self.method!r}, k={self.k}, theta={self.theta:g}, "
+            f"objective={self.objective:.4f}, relevance={self.relevance:.4f}, diversity={self.diversity:.4f}{gap})"
+        )
+
+    def with_stats(self, **more: Any) -> Selection:
+        """The same selection with further entries in `stats`."""
+        return replace(self, stats={**self.stats, **more})
+
+
+def conclude(
+    problem: Problem,
+    ids: Ids,
+    rows: Array,
+    method: str,
+    *,
+    picked_in_order: bool = False,
+    bound: float | None = None,
+    exact: bool = True,
+    stats: Mapping[str, Any] | None = None,
+) -> Selection:
+    """Build the `Selection` of a finished solver from its set and the set's rows, in float64.
+
+    `bound` is on the scale of F. A set method is listed by relevance (ties: lowest id first), a sequential one
+    in the order of its picks.
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    ids = np.asarray(ids, dtype=np.int64)
+    scores = rows @ problem.query
+    if not picked_in_order:
+        order = np.lexsort((ids, -scores))
+        ids, scores, rows = ids[order], scores[order], rows[order]
+    objective = problem.objective(rows)
+    certificate = None
+    if bound is not None:
+        certificate = Certificate.of(problem.reported(bound), objective, exact)
+    return Selection(
+        ids=ids,
+        scores=scores,
+        relevance=float(scores.mean()),
+        diversity=mean_pairwise_distance(problem.similar(rows)),
+        objective=objective,
+        certificate=certificate,
+        method=method,
+        theta=problem.theta,
+        k=problem.k,
+        stats=dict(stats or {}),
+    )

@@ -1,0 +1,111 @@
+"""MUSS (Nguyen and Kan, 2025): multilevel subset selection through clusters."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from breadth.checks import check_count
+from breadth.oracles.protocol import Facts
+from breadth.oracles.requests import Asking, Rows, Scores
+from breadth.problem import Array, Problem, Vector
+from breadth.ranking import Positions, best
+from breadth.selection import conclude
+from breadth.solvers.greedy import greedy_block
+
+_SAMPLE_PER_CLUSTER = 64
+_ROUNDS = 10
+_CENTRES_AT_ONCE = 16
+
+
+def muss(
+    problem: Problem,
+    facts: Facts,
+    *,
+    clusters: int | None = None,
+    chosen_clusters: int | None = None,
+    seed: int = 0,
+) -> Asking:
+    """Cluster the rows, choose clusters by greedy, choose k rows by greedy inside each, then k of their union.
+
+    A cluster stands as its centre (unit length) with the median relevance of its members; the union also holds
+    the k most relevant rows. "Greedy" is greedy on F each time. Default: √n clusters, at most 500, a fifth of
+    them chosen (the proportions of the publication). Spherical k-means on a sample of the rows, from `seed`.
+    """
+    count = min(500, math.isqrt(facts.size)) if clusters is None else check_count(clusters, "clusters")
+    count = min(count, facts.size)
+    wanted = math.ceil(count / 5) if chosen_clusters is None else check_count(chosen_clusters, "chosen_clusters")
+
+    relevance = (yield Scores(problem.query[None]))[0]
+    centres = yield from _centres(problem, facts, count, np.random.default_rng(seed))
+    label = yield from _nearest(problem, centres, facts)
+    present = np.unique(label)
+    picked = _choose_clusters(problem, centres, relevance, label, present, min(wanted, len(present)))
+
+    union = [best(relevance, problem.k)]
+    for cluster in picked:
+        members = np.flatnonzero(label == cluster)
+        if len(members) > problem.k:
+            rows = yield Rows(members.astype(np.int64))
+            members = members[greedy_block(problem, rows, problem.k)]
+        union.append(members)
+    ids = np.unique(np.concatenate(union)).astype(np.int64)
+    rows = np.asarray((yield Rows(ids)), dtype=np.float64)
+    final = greedy_block(problem, rows, problem.k)
+    return conclude(
+        problem,
+        ids[final],
+        rows[final],
+        "muss",
+        picked_in_order=True,
+        stats={"clusters": len(present), "chosen_clusters": len(picked), "union": len(ids)},
+    )
+
+
+def _centres(problem: Problem, facts: Facts, count: int, rng: np.random.Generator) -> Asking:
+    """Unit centres of spherical k-means (Lloyd's rounds) on a sample of the rows."""
+    size = min(facts.size, count * _SAMPLE_PER_CLUSTER)
+    sample = np.sort(rng.choice(facts.size, size, replace=False)).astype(np.int64)
+    rows = problem.similar((yield Rows(sample)))
+    centres = rows[rng.choice(size, count, replace=False)]
+    for _ in range(_ROUNDS):
+        label = np.argmax(rows @ centres.T, axis=1)
+        order = np.argsort(label, kind="stable")
+        starts = np.flatnonzero(np.diff(label[order], prepend=-1))
+        sums = np.add.reduceat(rows[order], starts, axis=0)
+        lengths = np.linalg.norm(sums, axis=1)
+        moved = centres.copy()  # a centre without members, or whose members cancel, stays where it is
+        alive = lengths > 0
+        moved[label[order][starts[alive]]] = sums[alive] / lengths[alive, None]
+        if np.array_equal(moved, centres):
+            break
+        centres = moved
+    return centres
+
+
+def _nearest(problem: Problem, centres: Array, facts: Facts) -> Asking:
+    """For every row its nearest centre; O(n) memory."""
+    label = np.zeros(facts.size, dtype=np.int64)
+    closest = np.full(facts.size, -np.inf)
+    for first in range(0, len(centres), _CENTRES_AT_ONCE):
+        directions = np.zeros((len(centres[first : first + _CENTRES_AT_ONCE]), len(problem.query)))
+        problem.similar(directions)[:] = centres[first : first + _CENTRES_AT_ONCE]
+        scores = yield Scores(directions)
+        nearest = np.argmax(scores, axis=0)
+        value = np.take_along_axis(scores, nearest[None], axis=0)[0]
+        closer = value > closest
+        label[closer], closest[closer] = first + nearest[closer], value[closer]
+    return label
+
+
+def _choose_clusters(
+    problem: Problem, centres: Array, relevance: Array, label: Positions, present: Positions, wanted: int
+) -> Positions:
+    """Greedy on F over the clusters, each a row (centre, median relevance of its members)."""
+    order = np.argsort(label, kind="stable")
+    groups = np.split(relevance[order], np.flatnonzero(np.diff(label[order])) + 1)
+    medians: Vector = np.array([np.median(group) for group in groups])
+    rows = np.column_stack((centres[present], medians))
+    outer = Problem.from_scores(centres.shape[1], wanted, problem.theta)
+    return present[greedy_block(outer, rows, wanted)]
