@@ -20,7 +20,10 @@ _FLOATS = (np.float16, np.float32, np.float64)
 
 def check_vectors(vectors: Any, name: str) -> Array:
     """An (n, d) float array whose rows are contiguous, without a copy; lists become float64 arrays."""
-    array = np.asarray(vectors)
+    try:
+        array = np.asarray(vectors)
+    except ValueError:
+        raise InputError(f"{name} must be a 2-D array of numbers; its rows have different lengths") from None
     if array.ndim != 2:
         raise InputError(f"{name} must be a 2-D array (rows, dimensions), got shape {array.shape}")
     if 0 in array.shape:

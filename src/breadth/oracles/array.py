@@ -13,8 +13,10 @@ from breadth.ranking import Leaders
 
 _BLOCK_NUMBERS = 1 << 24
 """Numbers of the array handled at a time: extra memory is one row of scores, or one converted block."""
-_HALF_BLOCK_NUMBERS = 1 << 20
+_HALF_BLOCK_NUMBERS = 1 << 19
 """Float16 is widened block by block; small blocks stay in the cache."""
+_TURN_NUMBERS = 3 << 19
+"""Numbers of the array multiplied by several directions at a time."""
 _DIRECTIONS = 256
 """At most this many directions share one pass, which bounds the memory of a pass."""
 
@@ -71,12 +73,14 @@ class ArrayOracle:
         count = len(directions)
         ids = np.empty((count, m), dtype=np.int64)
         scores = np.empty((count, m), dtype=np.float64)
+        buffer: Array = np.empty((min(count, _DIRECTIONS), min(self._block, self.size)), dtype=self._compute)
         for first in range(0, count, _DIRECTIONS):
             part = self._prepared(directions[first : first + _DIRECTIONS])
             leaders = [Leaders(m, self._compute) for _ in part]
             for start, stop in self._blocks():
-                for leader, found in zip(leaders, self._block_scores(part, start, stop), strict=True):
-                    leader.offer(found, start)
+                found = self._block_scores(part, start, stop, buffer[: len(part), : stop - start])
+                for leader, row in zip(leaders, found, strict=True):
+                    leader.offer(row, start)
             for j, leader in enumerate(leaders, start=first):
                 ids[j], scores[j] = leader.positions, leader.scores
         return ids, scores
@@ -86,7 +90,7 @@ class ArrayOracle:
         part = self._prepared(directions)
         out: Array = np.empty((len(part), self.size), dtype=self._compute)
         for start, stop in self._blocks():
-            out[:, start:stop] = self._block_scores(part, start, stop)
+            self._block_scores(part, start, stop, out[:, start:stop])
         return out
 
     def rows(self, ids: Ids) -> Array:
@@ -120,14 +124,21 @@ class ArrayOracle:
     def _prepared(self, directions: Array) -> Array:
         return np.ascontiguousarray(directions, dtype=self._compute)
 
-    def _block_scores(self, directions: Array, start: int, stop: int) -> Array:
+    def _block_scores(self, directions: Array, start: int, stop: int, out: Array) -> Array:
+        """Inner products of rows start … stop with each direction, into `out` (b, stop - start)."""
         block = self._rows_between(start, stop)
         d = block.shape[1]
-        one = len(directions) == 1
-        found: Array = (block @ directions[0, :d])[None] if one else directions[:, :d] @ block.T
+        if len(directions) == 1:
+            np.dot(block, directions[0, :d], out=out[0])
+        else:
+            # Tall blocks times few columns is the fast shape for BLAS; small ones are turned round in the cache.
+            columns = np.ascontiguousarray(directions[:, :d]).T
+            step = max(1, _TURN_NUMBERS // d)
+            for first in range(0, len(block), step):
+                out[:, first : first + step] = (block[first : first + step] @ columns).T
         if self._relevance is not None:
-            found += directions[:, d:] * self._relevance[start:stop]
-        return found
+            out += directions[:, d:] * self._relevance[start:stop]
+        return out
 
     def _check_lengths(self) -> float:
         """Every row finite and of unit length, else an error that names the first bad row."""

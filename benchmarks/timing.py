@@ -1,0 +1,96 @@
+"""Timing on a noisy machine: everything compared is run in turn, round after round, and read as a ratio."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Ratios to the baseline of the same round: median, and the quartiles as spread."""
+
+    ratio: float
+    low: float
+    high: float
+    milliseconds: float
+
+    def as_dict(self) -> dict[str, float]:
+        return {"ratio": self.ratio, "low": self.low, "high": self.high, "ms": self.milliseconds}
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.2f} ({self.low:.2f}–{self.high:.2f})"
+
+
+def in_turn(baseline: Callable[[], Any], others: dict[str, Callable[[], Any]], rounds: int) -> dict[str, Measured]:
+    """Time every callable once a round, after one round of warm-up, as a ratio to the baseline of that round.
+
+    The baseline is short, so its time in a round is the median of several runs around the others.
+    """
+    for work in (baseline, *others.values()):
+        work()
+    ratios: dict[str, list[float]] = {name: [] for name in others}
+    times: dict[str, list[float]] = {name: [] for name in others}
+    bases: list[float] = []
+    for _ in range(rounds):
+        base = [_seconds(baseline) for _ in range(3)]
+        round_times = {}
+        for name, work in others.items():
+            round_times[name] = _seconds(work)
+            base.append(_seconds(baseline))
+        one = statistics.median(base)
+        bases.append(one)
+        for name, seconds in round_times.items():
+            ratios[name].append(seconds / one)
+            times[name].append(seconds)
+    out = {name: _measured(ratios[name], times[name]) for name in others}
+    out["plain top-k"] = _measured([b / statistics.median(bases) for b in bases], bases)
+    return out
+
+
+def _measured(ratios: list[float], seconds: list[float]) -> Measured:
+    low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75])
+    return Measured(float(middle), float(low), float(high), 1000 * statistics.median(seconds))
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    return {
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _cpu() -> str:
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
+            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or "unknown"
+
+
+def progress(items: list[Any], label: str) -> Iterator[Any]:
+    """The items, with a line on the error stream before each."""
+    start = time.perf_counter()
+    for number, item in enumerate(items, start=1):
+        print(
+            f"[{time.perf_counter() - start:6.0f} s] {label} {number}/{len(items)}: {item}", file=sys.stderr, flush=True
+        )
+        yield item

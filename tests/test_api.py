@@ -1,0 +1,112 @@
+"""The public edge: what comes in is checked, and errors say what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import breadth
+from breadth import ArrayOracle, BreadthError, InputError, OracleError
+from tests.oracles.test_wrappers import SearchOnly
+from tests.synthetic import isotropic
+
+
+@pytest.fixture
+def E(rng):
+    return isotropic(rng, 30, 8)
+
+
+BAD_CALLS = {
+    "k of zero": (lambda E: {"k": 0}, "k must be at least 1, got 0"),
+    "k beyond n": (lambda E: {"k": 31}, r"k must be at most the number of rows \(30\), got 31"),
+    "k not whole": (lambda E: {"k": 2.0}, "k must be a whole number, got 2.0"),
+    "k a truth value": (lambda E: {"k": True}, "k must be a whole number, got True"),
+    "theta above one": (lambda E: {"theta": 1.1}, r"theta must be in \[0, 1\], got 1.1"),
+    "theta below zero": (lambda E: {"theta": -0.1}, r"theta must be in \[0, 1\], got -0.1"),
+    "theta NaN": (lambda E: {"theta": float("nan")}, r"theta must be in \[0, 1\], got nan"),
+    "theta a word": (lambda E: {"theta": "high"}, r"theta must be a number in \[0, 1\], got 'high'"),
+    "theta None": (lambda E: {"theta": None}, r"theta must be a number in \[0, 1\], got None"),
+    "unknown method": (lambda E: {"method": "mrr"}, "method must be one of .*'mmr'.* got 'mrr'"),
+    "method not a word": (lambda E: {"method": 3}, "method must be one of .* got 3"),
+    "option of another method": (
+        lambda E: {"method": "mmr", "step": "exact"},
+        "method 'mmr' has no option 'step'; it has no options",
+    ),
+    "unknown option": (
+        lambda E: {"method": "frank_wolfe", "stop": 3},
+        "method 'frank_wolfe' has no option 'stop'; its options are init, step, max_iterations, lipschitz",
+    ),
+    "no query": (lambda E: {"query": None}, "pass exactly one of query and scores, got neither"),
+    "query and scores": (lambda E: {"scores": np.ones(30)}, "pass exactly one of query and scores, got both"),
+    "query too short": (lambda E: {"query": E[0, :7]}, r"query must have shape \(8,\).*got \(7,\)"),
+    "query in two dimensions": (lambda E: {"query": E[:1]}, r"got \(1, 8\); pass one query, e.g. query\[0\]"),
+    "query of zeros": (lambda E: {"query": 0 * E[0]}, "query has length 0, not 1"),
+    "query not unit": (lambda E: {"query": 2 * E[0]}, r"query has length 2, not 1; pass query / np.linalg.norm"),
+    "query with NaN": (lambda E: {"query": E[0] * np.nan}, "query holds NaN or infinity"),
+    "query of integers": (lambda E: {"query": np.eye(8, dtype=int)[0]}, "query must be float32.*got int64"),
+    "scores too few": (lambda E: {"query": None, "scores": np.ones(29)}, r"scores must have shape \(30,\)"),
+    "scores with NaN": (
+        lambda E: {"query": None, "scores": np.where(np.arange(30) == 4, np.nan, 1.0)},
+        "scores: entry 4 is nan; every score must be finite",
+    ),
+    "scores of words": (lambda E: {"query": None, "scores": ["a"] * 30}, "scores must be numbers"),
+    "vectors in one dimension": (lambda E: {"vectors": E[0]}, r"vectors must be a 2-D array.*got shape \(8,\)"),
+    "no vectors": (lambda E: {"vectors": E[:0]}, "vectors must have at least one row"),
+    "integer vectors": (lambda E: {"vectors": np.eye(8, dtype=int)}, "vectors must be float32.*got int64; convert"),
+    "complex vectors": (lambda E: {"vectors": E.astype(complex)}, "vectors must be float32.*got complex128"),
+    "foreign byte order": (lambda E: {"vectors": E.astype(">f4")}, "vectors must be float32.*got >f4"),
+    "columns first": (lambda E: {"vectors": np.asfortranarray(E)}, "pass np.ascontiguousarray"),
+    "ragged rows": (lambda E: {"vectors": [[1.0, 0.0], [1.0]]}, "vectors must be a 2-D array of numbers"),
+    "vectors not unit": (lambda E: {"vectors": 1.01 * E}, "row 0 has length 1.01, not 1; divide every row"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BAD_CALLS))
+def test_bad_input_is_an_error_that_says_what_to_do(E, name):
+    make, message = BAD_CALLS[name]
+    arguments = {"vectors": E, "query": E[0], "k": 3, **make(E)}
+    vectors = arguments.pop("vectors")
+    with pytest.raises(InputError, match=message):
+        breadth.select(vectors, arguments.pop("query"), **arguments)
+
+
+def test_scores_on_an_engine_that_cannot_take_them(E):
+    with pytest.raises(OracleError, match=r"scores need an array or an oracle with with_scores.*SearchOnly"):
+        breadth.select(SearchOnly(E), scores=np.ones(30), k=3)
+
+
+def test_every_error_has_one_base():
+    assert issubclass(InputError, BreadthError)
+    assert issubclass(InputError, ValueError)
+    assert issubclass(OracleError, BreadthError)
+    assert str(breadth.MissingExtraError("thing", "extra")).endswith("pip install 'breadth[extra]'")
+
+
+def test_arrays_lists_and_oracles_are_the_same(E):
+    array = breadth.select(E.astype(np.float64), E[0], k=4)
+    for vectors in (E.astype(np.float64).tolist(), ArrayOracle(E.astype(np.float64))):
+        assert list(breadth.select(vectors, E[0], k=4).ids) == list(array.ids)
+
+
+def test_float16_rows_and_queries_are_accepted(E):
+    half = breadth.select(E.astype(np.float16), E[0].astype(np.float16), k=4, theta=0.5)
+    assert half.certificate is not None
+    assert half.objective == pytest.approx(breadth.select(E, E[0], k=4, theta=0.5).objective, abs=1e-3)
+
+
+def test_the_input_is_never_changed(E):
+    before, query = E.copy(), E[0].copy()
+    for method in breadth.methods():
+        breadth.select(E, query, k=3, theta=0.5, method=method)
+    np.testing.assert_array_equal(E, before)
+    np.testing.assert_array_equal(query, before[0])
+
+
+def test_what_a_selection_holds(E):
+    found = breadth.select(E, E[0], k=4, theta=0.7)
+    assert found.ids.dtype == np.int64
+    assert found.scores.dtype == np.float64
+    assert {"scans", "seconds", "rows"} <= set(found.stats)
+    assert "objective=" in repr(found)
+    assert "gap=" in repr(found)
+    assert found.objective == pytest.approx(0.7 * found.relevance + 0.3 * (found.diversity - 1))

@@ -1,0 +1,50 @@
+"""The documents cannot drift: README code runs, the demo runs, benchmark pages match their data."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_readme_code_runs(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) >= 4
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), namespace)
+    printed = capsys.readouterr().out
+    assert "frank_wolfe" in printed
+    assert "divide every row by its length" in printed
+
+
+def test_the_demo_shows_top_k_beside_the_diverse_set():
+    done = subprocess.run([sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True)
+    assert "504 Wikipedia passages" in done.stdout
+    assert done.stdout.count("at most") == 6
+    # Both rows of a question are measured against one bound, and the diverse one is never the worse.
+    gaps = [float(g) for g in re.findall(r"at most (\S+) below", done.stdout)]
+    assert all(diverse <= plain for plain, diverse in zip(gaps[::2], gaps[1::2], strict=True))
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "benchmarks").glob("*.md")), ids=lambda p: p.stem)
+def test_benchmark_pages_are_written_from_their_results(page, tmp_path, monkeypatch):
+    from benchmarks import report
+    from benchmarks.__main__ import PAGES
+
+    monkeypatch.setattr(report, "DOCS", tmp_path)
+    PAGES[page.stem]()
+    assert (tmp_path / page.name).read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", [p for p in ROOT.rglob("*.md") if ".venv" not in p.parts], ids=lambda p: p.name)
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"

@@ -1,0 +1,89 @@
+"""What the package promises about itself: its names, its dependencies, and which way imports flow."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import breadth
+import breadth.metrics
+import breadth.oracles
+
+SOURCE = Path(breadth.__file__).parent
+ROOT = Path(__file__).parent.parent
+
+LAYERS = [
+    {"errors", "problem"},
+    {"checks", "ranking"},
+    {"metrics"},
+    {"oracles", "selection"},
+    {"solvers"},
+    {"drivers"},
+    {"api"},
+    {"__init__"},
+]
+
+
+def imports(path: Path) -> set[str]:
+    """Absolute names of the modules a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found |= {
+                f"{node.module}.{alias.name}" if node.module == "breadth" else str(node.module) for alias in node.names
+            }
+    return found
+
+
+def layer(name: str) -> int:
+    return next(i for i, names in enumerate(LAYERS) if name in names)
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_flow_one_way(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for name in imports(path):
+        if name.startswith("breadth."):
+            other = name.split(".")[1]
+            assert other == own or layer(other) <= layer(own), f"{path.name} imports {name}"
+
+
+def test_only_numpy_is_needed():
+    allowed = {"breadth", "numpy"} | set(sys.stdlib_module_names)
+    outside = {}
+    for path in SOURCE.rglob("*.py"):
+        for name in imports(path):
+            if name.split(".")[0] not in allowed:
+                outside.setdefault(name.split(".")[0], set()).add(path.name)
+    assert outside == {"ir_measures": {"ranked.py"}, "pyndeval": {"ranked.py"}}
+
+
+def test_the_package_imports_with_nothing_but_numpy():
+    """Optional packages are not imported before they are asked for."""
+    code = "import sys, breadth; print([m for m in ('ir_measures', 'pyndeval', 'scipy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_exported_names_exist_and_are_documented():
+    for module in (breadth, breadth.metrics, breadth.oracles):
+        for name in module.__all__:
+            assert hasattr(module, name)
+            if callable(getattr(module, name)):
+                assert getattr(module, name).__doc__, f"{name} has no docstring"
+    assert breadth.methods() == ("frank_wolfe", "greedy", "mmr", "dpp", "msd", "vrsd", "muss", "topk", "exact")
+
+
+def test_versions_agree():
+    declared = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert declared is not None
+    assert declared[1] == breadth.__version__
+    assert f"## {breadth.__version__}" in (ROOT / "CHANGELOG.md").read_text()
