@@ -22,6 +22,7 @@ LAYERS = [
     {"checks", "ranking"},
     {"metrics"},
     {"oracles", "selection"},
+    {"pool"},
     {"solvers"},
     {"drivers"},
     {"api"},

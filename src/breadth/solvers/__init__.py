@@ -6,6 +6,7 @@ Every solver takes the problem and the facts of the collection first, then its o
 from collections.abc import Callable
 
 from breadth.oracles.requests import Asking
+from breadth.solvers.certified import certified
 from breadth.solvers.dpp import dpp
 from breadth.solvers.exact import exact
 from breadth.solvers.frank_wolfe import frank_wolfe
@@ -16,6 +17,7 @@ from breadth.solvers.topk import topk
 from breadth.solvers.vrsd import vrsd
 
 SOLVERS: dict[str, Callable[..., Asking]] = {
+    "certified": certified,
     "frank_wolfe": frank_wolfe,
     "greedy": greedy,
     "mmr": mmr,

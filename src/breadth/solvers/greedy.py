@@ -7,7 +7,6 @@ import numpy as np
 from breadth.oracles.protocol import Facts
 from breadth.oracles.requests import Asking, Rows, Top
 from breadth.problem import Array, Problem
-from breadth.ranking import Positions
 from breadth.selection import conclude
 
 
@@ -41,19 +40,3 @@ def _pick_in_turn(problem: Problem, method: str, relevance_share: float) -> Aski
         rows.append(row)
         v += row
     return conclude(problem, np.array(chosen, dtype=np.int64), np.array(rows), method, picked_in_order=True)
-
-
-def greedy_block(problem: Problem, rows: Array, count: int) -> Positions:
-    """Greedy on F over a dense block of rows, in memory: positions in the order of the picks."""
-    gains = np.asarray(rows @ (problem.relevance_weight * problem.query), dtype=np.float64)
-    similar = problem.similar(rows)
-    picks = np.empty(count, dtype=np.intp)
-    picks[0] = np.argmax(rows @ problem.query)
-    for size in range(1, count + 1):
-        last = picks[size - 1]
-        gains[last] = -np.inf
-        if size == count:
-            break
-        gains -= 2.0 * (1.0 - problem.theta) * (similar @ similar[last])
-        picks[size] = np.argmax(gains)
-    return picks

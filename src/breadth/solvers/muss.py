@@ -9,10 +9,10 @@ import numpy as np
 from breadth.checks import check_count
 from breadth.oracles.protocol import Facts
 from breadth.oracles.requests import Asking, Rows, Scores
+from breadth.pool.search import greedy_rows
 from breadth.problem import Array, Problem, Vector
 from breadth.ranking import Positions, best
 from breadth.selection import conclude
-from breadth.solvers.greedy import greedy_block
 
 _SAMPLE_PER_CLUSTER = 64
 _ROUNDS = 10
@@ -48,11 +48,11 @@ def muss(
         members = np.flatnonzero(label == cluster)
         if len(members) > problem.k:
             rows = yield Rows(members.astype(np.int64))
-            members = members[greedy_block(problem, rows, problem.k)]
+            members = members[greedy_rows(problem, rows, problem.k)]
         union.append(members)
     ids = np.unique(np.concatenate(union)).astype(np.int64)
     rows = np.asarray((yield Rows(ids)), dtype=np.float64)
-    final = greedy_block(problem, rows, problem.k)
+    final = greedy_rows(problem, rows, problem.k)
     return conclude(
         problem,
         ids[final],
@@ -108,4 +108,4 @@ def _choose_clusters(
     medians: Vector = np.array([np.median(group) for group in groups])
     rows = np.column_stack((centres[present], medians))
     outer = Problem.from_scores(centres.shape[1], wanted, problem.theta)
-    return present[greedy_block(outer, rows, wanted)]
+    return present[greedy_rows(outer, rows, wanted)]

@@ -1,0 +1,114 @@
+"""The concave relaxation (λ = 0) on a block: its maximiser gives the best vector u for the dual bound.
+
+    max  linear'x - coupling/2 · x'Gx      0 ≤ x ≤ 1,  1'x = k
+
+Gradient projection finds which x_i are 0, 1 or between; Newton's step on those between ends it. Both search their line
+exactly, so the value never falls. Any x gives a valid bound: an early stop costs tightness, never truth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from breadth.pool.block import Block, Matrix
+from breadth.problem import Vector
+
+_RIDGE = 1e-5
+"""Relative to the diagonal: copies and more rows than dimensions make the system singular."""
+_MOST_FREE = 600
+"""A larger system is not worth its time: the relaxation is then flat and its bound loose anyway."""
+_EDGE = 1e-9
+
+
+def maximise(block: Block, start: Vector, tolerance: float, max_rounds: int = 40) -> Vector:
+    """A feasible x whose duality gap (scale of F) is at most `tolerance`, or the best after `max_rounds`."""
+    k, a = block.problem.k, block.coupling
+    linear, gram = block.linear, block.gram
+    x, image = start, _times(gram, start)
+    length = 1.0 / a
+    for _ in range(max_rounds):
+        gradient = linear - a * image
+        top = np.partition(gradient, len(gradient) - k)[len(gradient) - k :]
+        if float(top.sum() - gradient @ x) <= tolerance:
+            break
+        step = project(x + length * gradient, k) - x
+        along = _times(gram, step)
+        curvature = a * float(step @ along)
+        if curvature > 0.0:  # Barzilai and Borwein's step length for the next round
+            length = min(max(float(step @ step) / curvature, 1e-3 / a), 1e3 / a)
+        x, image = _advance(x, image, step, along, float(gradient @ step), curvature)
+        free = np.flatnonzero((x > _EDGE) & (x < 1.0 - _EDGE))
+        if 1 < len(free) <= _MOST_FREE:
+            target = _stationary(block, x, free)
+            step = (target if _within(target) else project(target, k)) - x
+            gradient = linear - a * image
+            along = _times(gram, step)
+            x, image = _advance(x, image, step, along, float(gradient @ step), a * float(step @ along))
+    return x
+
+
+def _advance(
+    x: Vector, image: Vector, step: Vector, along: Vector, slope: float, curvature: float
+) -> tuple[Vector, Vector]:
+    """The best point of the line from x to x + step."""
+    if slope <= 0.0:
+        return x, image
+    gamma = 1.0 if slope >= curvature else slope / curvature
+    return np.clip(x + gamma * step, 0.0, 1.0), image + gamma * along
+
+
+def _stationary(block: Block, x: Vector, free: npt.NDArray[np.intp]) -> Vector:
+    """x with its free entries moved to where the gradient is the same for all of them."""
+    a, gram, size = block.coupling, block.gram, len(free)
+    fixed = x.copy()
+    fixed[free] = 0.0
+    at_one = np.flatnonzero(fixed > 0.5)
+    system = np.empty((size + 1, size + 1))
+    system[:size, :size] = a * gram[np.ix_(free, free)]
+    system[np.arange(size), np.arange(size)] += _RIDGE * a
+    system[size, :size] = system[:size, size] = 1.0
+    system[size, size] = 0.0
+    right = np.empty(size + 1)
+    right[:size] = block.linear[free] - a * gram[np.ix_(free, at_one)].sum(axis=1, dtype=np.float64)
+    right[size] = block.problem.k - len(at_one)
+    target = np.where(fixed > 0.5, 1.0, 0.0)
+    target[free] = np.linalg.solve(system, right)[:size]
+    return target
+
+
+def _within(x: Vector) -> bool:
+    return bool(x.min() >= 0.0 and x.max() <= 1.0)
+
+
+def _times(gram: Matrix, x: Vector) -> Vector:
+    """G x, from the rows where x is not zero."""
+    support = np.flatnonzero(x)
+    if len(support) * 2 < len(x):
+        return np.asarray(x[support].astype(np.float32) @ gram[support], dtype=np.float64)
+    return np.asarray(gram @ x.astype(np.float32), dtype=np.float64)
+
+
+def project(y: Vector, k: int) -> Vector:
+    """The nearest point with 0 ≤ x ≤ 1 and 1'x = k: clip(y - shift), the shift by Newton's method on a sorted guess."""
+    ordered = np.sort(y)[::-1]
+    low, high = float(ordered[min(k, len(y) - 1)]) - 1.0, float(ordered[k - 1])
+    for _ in range(100):
+        shift = (low + high) / 2.0
+        moved = y - shift
+        between = (moved > 0.0) & (moved < 1.0)
+        total = float(np.minimum(np.maximum(moved, 0.0), 1.0).sum())
+        if total > k:
+            low = shift
+        else:
+            high = shift
+        count = np.count_nonzero(between)
+        if count:  # where the same entries stay between, this is the answer
+            exact = shift + (total - k) / count
+            if low <= exact <= high:
+                moved = np.minimum(np.maximum(y - exact, 0.0), 1.0)
+                if abs(float(moved.sum()) - k) <= 1e-10 * k:
+                    return moved
+        if high - low <= 1e-15 * max(1.0, abs(high)):
+            break
+    return np.minimum(np.maximum(y - high, 0.0), 1.0)

@@ -1,0 +1,98 @@
+"""Finding good sets on a block: starts (greedy, Frank-Wolfe, rounding) and the swap local search they all end in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from breadth.pool.block import Block
+from breadth.problem import Array, Problem, Vector
+from breadth.ranking import Positions, best
+
+GAIN = 1e-7
+"""A swap must gain more than this times ‖w‖-sized scores, or float32 rounding could run in circles."""
+
+
+def greedy_rows(problem: Problem, rows: Array, count: int) -> Positions:
+    """Greedy on F over rows without a Gram matrix: positions in the order of the picks."""
+    gains = np.asarray(rows @ (problem.relevance_weight * problem.query), dtype=np.float64)
+    similar = problem.similar(rows)
+    picks = np.empty(count, dtype=np.intp)
+    picks[0] = np.argmax(rows @ problem.query)
+    for size in range(1, count + 1):
+        last = picks[size - 1]
+        gains[last] = -np.inf
+        if size == count:
+            break
+        gains -= 2.0 * (1.0 - problem.theta) * (similar @ similar[last])
+        picks[size] = np.argmax(gains)
+    return picks
+
+
+def greedy(block: Block, first: int) -> Positions:
+    """Greedy on F over the block, from a given first row."""
+    k, a = block.problem.k, np.float32(block.coupling)
+    gains = block.linear.astype(np.float32)
+    picks = np.empty(k, dtype=np.intp)
+    pick = first
+    for size in range(k):
+        picks[size] = pick
+        gains -= a * block.gram[pick]
+        gains[pick] = -np.inf
+        pick = int(np.argmax(gains))
+    return picks
+
+
+def frank_wolfe(block: Block, x: Vector, max_iterations: int = 60) -> Positions:
+    """Algorithm 1 on the block from x, as `breadth.solvers.frank_wolfe` on a collection; the heaviest k of its x."""
+    k, a, penalty = block.problem.k, block.coupling, block.problem.penalty
+    linear, gram = block.linear, block.gram
+    image = np.asarray(gram @ x.astype(np.float32), dtype=np.float64)
+    for _ in range(max_iterations):
+        gradient = linear + a * (penalty * x - image)
+        vertex = best(gradient, k)
+        gap = float(gradient[vertex].sum() - gradient @ x)
+        if gap <= 1e-7 * block.problem.scale:
+            break
+        towards = gram[vertex].sum(axis=0, dtype=np.float64)
+        squared = k - 2.0 * float(x[vertex].sum()) + float(x @ x)
+        length = float(towards[vertex].sum() - 2.0 * image[vertex].sum() + x @ image)
+        curvature = a * (penalty * squared - length)
+        gamma = 1.0 if curvature >= 0.0 else min(1.0, gap / -curvature)
+        x = (1.0 - gamma) * x
+        x[vertex] += gamma
+        image = (1.0 - gamma) * image + gamma * towards
+        if gamma == 1.0:
+            x = (x > 0.5).astype(np.float64)
+    return best(x, k)
+
+
+def swaps(block: Block, chosen: Positions, max_swaps: int = 10_000) -> tuple[Positions, int]:
+    """Exchange one row for another as long as F grows, best exchange first.
+
+    gain(i in, j out) = e_i·w - e_j·w - 2(1-θ)(1 - e_i·e_j): only rows that score above the lowest member can gain.
+    """
+    a = np.float32(block.coupling)
+    gram = block.gram
+    chosen = chosen.copy()
+    scores = block.linear - block.coupling * gram[chosen].sum(axis=0, dtype=np.float64)
+    outside = np.ones(len(block), dtype=bool)
+    outside[chosen] = False
+    threshold = GAIN * (1.0 + block.problem.k)
+    done = 0
+    while done < max_swaps:
+        members = scores[chosen]
+        candidates = np.flatnonzero(outside & (scores > members.min()))
+        if len(candidates) == 0:
+            break
+        gains = a * gram[np.ix_(candidates, chosen)]
+        gains += (scores[candidates, None] - (members + block.coupling)).astype(np.float32)
+        where = int(np.argmax(gains))
+        if gains.flat[where] <= threshold:
+            break
+        row, column = divmod(where, len(chosen))
+        new, old = int(candidates[row]), int(chosen[column])
+        scores += block.coupling * (gram[old].astype(np.float64) - gram[new])
+        chosen[column] = new
+        outside[new], outside[old] = False, True
+        done += 1
+    return chosen, done

@@ -1,0 +1,74 @@
+"""Which rows can reach a score, by Cauchy-Schwarz from scores that are already known.
+
+Inner products of all rows with a few directions are kept in an orthonormal basis b_1 … b_r. For any further w
+
+    e_i·w ≤ Σ_r (w·b_r)(e_i·b_r) + ‖w⊥‖ ρ_i          ρ_i² = ‖e_i‖² - Σ_r (e_i·b_r)²
+
+in O(n r), without touching a row. Only rows whose bound reaches the threshold have to be fetched, so a search whose
+direction is close to what is known costs no scan.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from breadth.problem import Array, Ids, Problem, Vector
+
+_SLACK = 2e-6
+"""Rounding of float32 scores, relative to the length of the direction."""
+
+
+class Screen:
+    """Upper bounds on the scores of all rows, from the directions scanned so far."""
+
+    def __init__(self, problem: Problem, relevance: Array, max_squared_norm: float) -> None:
+        self._problem = problem
+        self._relevance = np.asarray(relevance, dtype=np.float32)
+        self._basis: list[Vector] = []
+        self._known: list[npt.NDArray[np.float32]] = []
+        self._left = np.full(len(relevance), max_squared_norm, dtype=np.float32)
+        if problem.similarity_dim is None:  # a query vector is itself a direction of similarity
+            self.learn(problem.query, relevance)
+
+    def learn(self, w: Vector, scores: Array) -> None:
+        """Take in the scores of all rows for one more direction."""
+        inside, rest = self._split(w)
+        length = float(np.linalg.norm(rest))
+        if length <= 1e-6 * float(np.linalg.norm(w)):
+            return
+        fresh = np.asarray(scores, dtype=np.float32) - self._from_known(w, inside)
+        fresh /= np.float32(length)
+        self._basis.append(rest / length)
+        self._known.append(fresh)
+        self._left -= fresh * fresh
+        np.maximum(self._left, 0.0, out=self._left)
+
+    def above(self, w: Vector, threshold: float) -> Ids:
+        """Ids of every row whose score for w may exceed the threshold."""
+        inside, rest = self._split(w)
+        length = float(np.linalg.norm(rest)) + _SLACK * float(np.linalg.norm(w))
+        bound = self._from_known(w, inside)
+        # bound + length·ρ > threshold, without a square root for rows that are out of reach anyway
+        near = np.flatnonzero(bound > np.float32(threshold - length * np.sqrt(self._left.max(initial=0.0)) - 1e-6))
+        reach = bound[near] + np.float32(length) * np.sqrt(self._left[near]) + np.float32(_SLACK * np.linalg.norm(w))
+        found: Ids = near[reach > threshold].astype(np.int64)
+        return found
+
+    def _split(self, w: Vector) -> tuple[list[float], Vector]:
+        """Coefficients of w in the basis, and what is left of it, in the coordinates that enter similarities."""
+        rest = np.array(self._problem.similar(w), dtype=np.float64)
+        inside = []
+        for direction in self._basis:
+            part = float(self._problem.similar(w) @ direction)
+            inside.append(part)
+            rest -= part * direction
+        return inside, rest
+
+    def _from_known(self, w: Vector, inside: list[float]) -> npt.NDArray[np.float32]:
+        """The part of every score that is known exactly."""
+        dim = self._problem.similarity_dim
+        total = np.zeros_like(self._relevance) if dim is None else np.float32(w[dim]) * self._relevance
+        for part, known in zip(inside, self._known, strict=True):
+            total += np.float32(part) * known
+        return total
