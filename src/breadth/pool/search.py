@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from breadth.pool.block import Block
 from breadth.problem import Array, Problem, Vector
@@ -25,6 +26,26 @@ def greedy_rows(problem: Problem, rows: Array, count: int) -> Positions:
             break
         gains -= 2.0 * (1.0 - problem.theta) * (similar @ similar[last])
         picks[size] = np.argmax(gains)
+    return picks
+
+
+def greedy_many(problem: Problem, rows: Array, firsts: Positions, shares: Vector) -> npt.NDArray[np.intp]:
+    """Greedy from several first rows at once, each with its own share of the relevance: (starts, k) positions.
+
+    A share of 1 is greedy on F, ½ is max-sum dispersion, 0 looks at distances alone.
+    """
+    similar = problem.similar(rows)
+    a = similar.dtype.type(2.0 * (1.0 - problem.theta))
+    linear = rows @ (problem.relevance_weight * problem.query).astype(rows.dtype)
+    gains = shares.astype(rows.dtype)[:, None] * linear
+    picks = np.empty((len(firsts), problem.k), dtype=np.intp)
+    picks[:, 0] = firsts
+    every = np.arange(len(firsts))
+    for size in range(1, problem.k):
+        last = picks[:, size - 1]
+        gains -= a * (similar[last] @ similar.T)
+        gains[every, last] = -np.inf
+        picks[:, size] = np.argmax(gains, axis=1)
     return picks
 
 
@@ -96,3 +117,45 @@ def swaps(block: Block, chosen: Positions, max_swaps: int = 10_000) -> tuple[Pos
         outside[new], outside[old] = False, True
         done += 1
     return chosen, done
+
+
+def tabu(block: Block, chosen: Positions, iterations: int, most_candidates: int = 96) -> Positions:
+    """Tabu search: the best exchange every time, gaining or not, with rows kept from moving back at once.
+
+    It leaves local optima that swaps alone cannot leave. Returns the best set met, at least as good as `chosen`.
+    """
+    k, a, gram = block.problem.k, block.coupling, block.gram
+    inside_for, outside_for = 1 + min(k // 2, 5), 8
+    free_at = np.zeros(len(block), dtype=np.int64)  # the iteration from which a row may move again
+    scores = block.linear - a * gram[chosen].sum(axis=0, dtype=np.float64)
+    is_member = np.zeros(len(block), dtype=bool)
+    is_member[chosen] = True
+    current, total, best_total, best_set = chosen.copy(), 0.0, 0.0, chosen
+    for now in range(1, iterations + 1):
+        merit = np.where(is_member, -np.inf, scores)
+        candidates = best(merit, min(most_candidates, len(block) - k))
+        gains = np.float32(a) * gram[np.ix_(candidates, current)]
+        gains += (scores[candidates, None] - (scores[current] + a)).astype(np.float32)
+        held = (free_at[candidates] > now)[:, None] | (free_at[current] > now)
+        gains[held & (gains <= best_total - total + GAIN * (1 + k))] = -np.inf
+        where = int(np.argmax(gains))
+        if gains.flat[where] == -np.inf:
+            continue
+        row, column = divmod(where, k)
+        new, old = int(candidates[row]), int(current[column])
+        total += float(gains.flat[where])
+        scores += a * (gram[old].astype(np.float64) - gram[new])
+        current[column] = new
+        is_member[new], is_member[old] = True, False
+        free_at[old], free_at[new] = now + outside_for, now + inside_for
+        if total > best_total + GAIN * (1 + k):
+            best_total, best_set = total, current.copy()
+    return best_set
+
+
+def best_pair(block: Block) -> Positions:
+    """The best two rows of the block, by looking at every pair."""
+    linear = block.linear.astype(np.float32)
+    values = linear[:, None] + linear - np.float32(block.coupling) * block.gram
+    np.fill_diagonal(values, -np.inf)
+    return np.array(divmod(int(np.argmax(values)), len(block)), dtype=np.intp)

@@ -1,0 +1,186 @@
+"""All rows held in memory for one query, the best set and the best dual vector found on them.
+
+The *reserve* are rows that were fetched; they are only ever multiplied by directions. The *block* is the part of them
+that matters, with its Gram matrix, on which the searching is done. Rows enter the block when pricing says they help.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from breadth.pool import concave, search
+from breadth.pool.block import Block
+from breadth.pool.question import Question
+from breadth.problem import Array, Ids, Problem, Vector
+from breadth.ranking import Positions, best
+
+_WHOLE = 640
+"""So many rows and fewer go into the block at once: their Gram matrix costs less than choosing among them."""
+_TABU_STEP, _TABU_MOST = 1e-4, 300
+"""One tabu iteration for so much of open gap, and so many at the most: effort where there is something to gain."""
+_LOOSE = 2e-3
+"""An open gap (reported scale) above this: try many starts."""
+_STARTS = 96
+
+
+class Workbench:
+    """The in-memory side of the certified solver."""
+
+    def __init__(self, problem: Problem, ids: Ids, rows: Array) -> None:
+        self.problem = problem
+        self.ids, self.rows = ids, rows
+        self.block = Block(problem)
+        self.x: Vector = np.empty(0)
+        self.swaps = 0
+        self._inside = np.zeros(len(ids), dtype=bool)
+        self._settled = False
+        relevance = self.scores(problem.query)
+        self._enter(best(relevance, len(ids) if len(ids) <= _WHOLE else max(64, 2 * problem.k)))
+        self.chosen: Positions = np.arange(problem.k)
+        self._improve(search.greedy(self.block, 0))
+        self.x[self.chosen] = 1.0
+
+    @property
+    def value(self) -> float:
+        """F of the best set."""
+        return self.block.value(self.chosen)
+
+    @property
+    def chosen_ids(self) -> Ids:
+        return self.block.ids[self.chosen]
+
+    @property
+    def chosen_rows(self) -> Array:
+        return self.block.rows[self.chosen]
+
+    @property
+    def u(self) -> Vector:
+        """E'x of the relaxation."""
+        support = np.flatnonzero(self.x)
+        return self.x[support] @ self.block.rows[support].astype(np.float64)
+
+    def scores(self, w: Vector) -> Array:
+        """Inner products of all rows in memory with w."""
+        return self.rows @ w.astype(self.rows.dtype)
+
+    def open_gap(self) -> float:
+        """What the relaxation on the block leaves open above the best set (reported scale)."""
+        v, theta, k = self.u, self.problem.theta, self.problem.k
+        relaxed = self.problem.relevance_weight * float(v @ self.problem.query)
+        relaxed += (1.0 - theta) * (k - self.problem.squared_length(v))
+        return (relaxed - self.value) / self.problem.scale
+
+    def settle(self) -> None:
+        """The best set and dual vector on all rows in memory."""
+        self._relax()
+        self._improve(best(self.x, self.problem.k))
+        self._improve(search.greedy(self.block, int(np.argmax(self.block.relevance))))
+        if not self._settled:
+            uniform = np.full(len(self.block), self.problem.k / len(self.block))
+            self._improve(search.frank_wolfe(self.block, uniform))
+            self._settled = True
+        if self.open_gap() > _LOOSE:
+            self._many_starts()
+        self._search_on()
+        while self._swap_in():
+            self._improve(self.chosen)
+            self._search_on()
+
+    def take(self, ids: Ids, rows: Array) -> int:
+        """Hold further rows in memory; how many were new."""
+        ids, first = np.unique(ids, return_index=True)
+        new = ~np.isin(ids, self.ids)
+        self.ids = np.concatenate((self.ids, ids[new]))
+        self.rows = np.concatenate((self.rows, rows[first][new]))
+        self._inside = np.concatenate((self._inside, np.zeros(np.count_nonzero(new), dtype=bool)))
+        return int(np.count_nonzero(new))
+
+    def start_from(self, sets: Ids) -> None:
+        """Local search from sets of ids (starts, k), all of them in memory."""
+        order = np.argsort(self.ids)
+        self._improve_from(order[np.searchsorted(self.ids, sets, sorter=order)])
+
+    def question(self) -> Question:
+        """What the collection is asked: about the present set and dual vector."""
+        u = self.u
+        members = self.chosen_rows.astype(np.float64)
+        threshold = _kth(self.scores(self.problem.direction(u)), self.problem.k)
+        gain = 2.0 * search.GAIN * (1.0 + self.problem.k)
+        return Question(self.problem, members, u, np.sort(self.ids), threshold, gain)
+
+    def dual_scores(self) -> Vector:
+        """The k best scores for w(u) in memory, in float64."""
+        w = self.problem.direction(self.u)
+        return self.rows[best(self.scores(w), self.problem.k)].astype(np.float64) @ w
+
+    def _relax(self) -> None:
+        """The concave relaxation, rows of the reserve entering as they are priced in."""
+        for _ in range(20):
+            self.x = concave.maximise(self.block, self.x, 1e-6 * self.problem.scale)
+            scores = self.scores(self.problem.direction(self.u))
+            threshold = _kth(scores[self._inside], self.problem.k)
+            entering = np.flatnonzero(~self._inside & (scores > threshold))
+            if len(entering) == 0:
+                return
+            self._enter(entering[best(scores[entering], min(len(entering), 32 + 2 * self.problem.k))])
+
+    def _many_starts(self) -> None:
+        """Greedy over all rows in memory, for a small k from many first rows and with two shares of relevance."""
+        relevance = self.scores(self.problem.query)
+        firsts = np.repeat(first_rows(relevance, max(1, _STARTS // self.problem.k)), 2)
+        shares = np.tile([1.0, 0.5], len(firsts) // 2)
+        self._improve_from(search.greedy_many(self.problem, self.rows, firsts, shares))
+
+    def _improve_from(self, picks: npt.NDArray[np.intp]) -> None:
+        """Swap local search from the most promising of several sets of positions in the reserve."""
+        values = np.array([self.problem.value(self.rows[positions]) for positions in picks])
+        for positions in picks[best(values, min(len(picks), 6))]:
+            self._enter(positions[~self._inside[positions]])
+            order = np.argsort(self.block.ids)
+            self._improve(order[np.searchsorted(self.block.ids, self.ids[positions], sorter=order)])
+
+    def _improve(self, start: Positions) -> None:
+        found, count = search.swaps(self.block, start)
+        self.swaps += count
+        if self.block.value(found) > self.value:
+            self.chosen = found
+
+    def _search_on(self) -> None:
+        """Tabu search, in proportion to what the relaxation leaves open."""
+        if self.problem.k == 2:
+            self._improve(search.best_pair(self.block))
+            return
+        effort = int(min(_TABU_MOST, self.open_gap() / _TABU_STEP))
+        if effort > 0:
+            self._improve(search.tabu(self.block, self.chosen, effort))
+
+    def _swap_in(self) -> bool:
+        """Bring rows of the reserve that gain by a swap into the block; whether there were any."""
+        question = self.question()
+        scores = self.scores(question.w_set)
+        lowest = (question.members @ question.w_set).min()
+        candidates = np.flatnonzero(~self._inside & (scores > lowest))
+        chosen = question.replacements(self.rows[candidates])
+        self._enter(candidates[chosen])
+        return len(chosen) > 0
+
+    def _enter(self, positions: Positions) -> None:
+        if len(positions):
+            self._inside[positions] = True
+            self.x = np.concatenate((self.x, np.zeros(len(positions))))
+            self.block.add(self.ids[positions], self.rows[positions])
+
+
+def first_rows(relevance: Array, count: int) -> Positions:
+    """Where to start from: half of them the most relevant rows, half spread over all relevances."""
+    order = np.argsort(-relevance, kind="stable")
+    count = min(count, len(order))
+    near = (count + 1) // 2
+    spread = np.linspace(near, len(order) - 1, count - near).astype(np.intp)
+    return order[np.concatenate((np.arange(near), spread))]
+
+
+def _kth(scores: Array, k: int) -> float:
+    """The k-th best score."""
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
