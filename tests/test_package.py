@@ -20,8 +20,9 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     {"errors", "problem"},
     {"checks", "ranking"},
-    {"metrics"},
+    {"metrics", "explanation"},
     {"oracles", "selection"},
+    {"frontier"},
     {"pool"},
     {"solvers"},
     {"drivers"},

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from breadth import drivers
-from breadth.checks import check_choice, check_k, check_number, check_query, check_relevance
+from breadth.checks import check_choice, check_count, check_k, check_number, check_query, check_relevance
 from breadth.errors import InputError, OracleError
+from breadth.explanation import Explanation
+from breadth.frontier import Frontier
 from breadth.oracles.array import ArrayOracle
-from breadth.oracles.protocol import Facts, Oracle, RelevanceOracle, facts
+from breadth.oracles.protocol import AsyncOracle, Oracle, RelevanceOracle, facts
 from breadth.oracles.requests import Asking
 from breadth.problem import Problem
 from breadth.selection import Selection
-from breadth.solvers import SOLVERS
+from breadth.solvers import SOLVERS, tradeoff
+from breadth.solvers.explain import explain
 from breadth.solvers.pooled import pooled
+
+_TOGETHER = 32
+"""Queries that `select_many` runs in lockstep: each holds some thousand rows and a few scores for every row."""
 
 
 def methods() -> tuple[str, ...]:
@@ -28,10 +38,11 @@ def select(
     query: Any = None,
     *,
     k: int,
-    theta: float = 0.7,
+    theta: float | str = 0.7,
     scores: Any = None,
-    method: str = "frank_wolfe",
-    penalty: float = 2.0,
+    keep: float | None = None,
+    choose: Callable[[Selection], float] | None = None,
+    method: str = "certified",
     pool: int | None = None,
     **options: Any,
 ) -> Selection:
@@ -42,20 +53,141 @@ def select(
     query     unit vector (d,). Exactly one of `query` and `scores` is given.
     scores    relevance of every row from outside (a reranker, hybrid search), instead of a query.
     k         how many rows.
-    theta     weight of relevance in [0, 1]: 1 is plain top-k, 0 is diversity alone.
+    theta     weight of relevance in [0, 1]: 1 is plain top-k, 0 is diversity alone; or "auto", the knee of the frontier.
+    keep      instead of theta: the most diverse set that keeps this share of top-k's mean relevance, e.g. 0.95.
+    choose    with theta="auto": a function that scores a candidate `Selection`; the best scored one is returned.
     method    one of `methods()`.
-    penalty   λ of the relaxation (`frank_wolfe`); 2 is the smallest value for which it is tight.
     pool      restrict the method to this many most relevant rows.
     options   of the method: see the docstring of `breadth.solvers.<method>`.
 
     maximises θ·relevance + (1-θ)(ILAD - 1), see `Selection`.
     """
-    oracle = vectors if isinstance(vectors, Oracle) else ArrayOracle(vectors)
-    oracle, problem = _state(oracle, query, scores, k, theta, penalty)
-    return drivers.run(_solver(problem, facts(oracle), method, pool, options), oracle)
+    oracle, problem, solver = _prepare(vectors, query, scores, k, theta, keep, choose, method, pool, options)
+    return _explainable(drivers.run(solver, oracle), problem, oracle)
 
 
-def _state(oracle: Oracle, query: Any, scores: Any, k: Any, theta: Any, penalty: Any) -> tuple[Oracle, Problem]:
+async def aselect(
+    oracle: AsyncOracle | Oracle,
+    query: Any,
+    *,
+    k: int,
+    theta: float | str = 0.7,
+    keep: float | None = None,
+    choose: Callable[[Selection], float] | None = None,
+    method: str = "certified",
+    pool: int | None = None,
+    **options: Any,
+) -> Selection:
+    """`select` on an oracle whose methods are coroutines. `explain` is not available on what it returns."""
+    _, _, solver = _prepare(oracle, query, None, k, theta, keep, choose, method, pool, options)
+    found: Selection = await drivers.arun(solver, oracle)
+    return found
+
+
+def select_many(
+    vectors: Any,
+    queries: Any = None,
+    *,
+    k: int,
+    theta: float | str = 0.7,
+    scores: Any = None,
+    keep: float | None = None,
+    method: str = "certified",
+    pool: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> list[Selection]:
+    """`select` for many queries (b, d) or score rows (b, n): each round's searches share one scan of the collection.
+
+    `progress(done, total)` is called after every batch of queries.
+    """
+    if (queries is None) == (scores is None):
+        seen = "neither" if queries is None else "both"
+        raise InputError(f"pass exactly one of queries and scores, got {seen}")
+    oracle = _oracle(vectors)
+    name, many = ("queries", queries) if scores is None else ("scores", scores)
+    many = np.asarray(many)
+    if many.ndim != 2:
+        raise InputError(f"{name} must have two dimensions, one row for each query, got shape {many.shape}")
+    if scores is not None:  # every query has a collection of its own, so nothing can be shared
+        return [
+            select(oracle, scores=row, k=k, theta=theta, keep=keep, method=method, pool=pool, **options) for row in many
+        ]
+    found: list[Selection] = []
+    for start in range(0, len(many), _TOGETHER):
+        batch = [
+            _prepare(oracle, q, None, k, theta, keep, None, method, pool, options)
+            for q in many[start : start + _TOGETHER]
+        ]
+        results = drivers.run_many([solver for _, _, solver in batch], oracle)
+        found += [_explainable(s, problem, oracle) for s, (_, problem, _) in zip(results, batch, strict=True)]
+        if progress is not None:
+            progress(len(found), len(many))
+    return found
+
+
+def frontier(
+    vectors: Any,
+    query: Any = None,
+    *,
+    k: int,
+    thetas: Sequence[float] = tradeoff.DEFAULT_THETAS,
+    scores: Any = None,
+) -> Frontier:
+    """Selections for several θ at little more than the cost of one: the relevance-diversity curve of the query."""
+    if len(thetas) == 0:
+        raise InputError("thetas must hold at least one value")
+    checked = [check_number(theta, "thetas", 0.0, 1.0) for theta in thetas]
+    if len(set(checked)) != len(checked):
+        raise InputError(f"thetas must differ from each other, got {list(thetas)}")
+    oracle, problem = _state(_oracle(vectors), query, scores, k, 1.0, 2.0)
+    curve: Frontier = drivers.run(tradeoff.frontier(problem, facts(oracle), thetas=checked), oracle)
+    return replace(curve, selections=tuple(_explainable(s, problem, oracle) for s in curve))
+
+
+def _oracle(vectors: Any) -> Any:
+    """The oracle given, or one over the array given."""
+    return vectors if isinstance(vectors, (Oracle, AsyncOracle)) else ArrayOracle(vectors)
+
+
+def _prepare(
+    vectors: Any,
+    query: Any,
+    scores: Any,
+    k: Any,
+    theta: Any,
+    keep: Any,
+    choose: Any,
+    method: Any,
+    pool: Any,
+    options: dict[str, Any],
+) -> tuple[Any, Problem, Asking]:
+    """The oracle, the checked problem and the generator that solves it."""
+    automatic = isinstance(theta, str) and theta == "auto"
+    if isinstance(theta, str) and not automatic:
+        raise InputError(f"theta must be a number in [0, 1] or 'auto', got {theta!r}")
+    if choose is not None and not (automatic and callable(choose)):
+        raise InputError("choose takes a function and goes with theta='auto'")
+    chosen_penalty = options.pop("penalty", 2.0) if method == "frank_wolfe" else 2.0
+    weight = 1.0 if automatic or keep is not None else theta
+    oracle, problem = _state(_oracle(vectors), query, scores, k, weight, chosen_penalty)
+    solve = SOLVERS[check_choice(method, "method", SOLVERS)]
+    if keep is not None or automatic:
+        if keep is not None and automatic:
+            raise InputError("pass theta='auto' or keep, not both")
+        if method != "certified" or pool is not None or options:
+            raise InputError("keep and theta='auto' work with method='certified' without options or pool")
+        if keep is not None:
+            share = check_number(keep, "keep", 0.0, 1.0)
+            return oracle, problem, tradeoff.keep(problem, facts(oracle), share=share)
+        return oracle, problem, tradeoff.automatic(problem, facts(oracle), judge=choose)
+    _check_options(method, solve, options)
+    if pool is None:
+        return oracle, problem, solve(problem, facts(oracle), **options)
+    return oracle, problem, pooled(partial(solve, **options), problem, facts(oracle), check_count(pool, "pool"))
+
+
+def _state(oracle: Any, query: Any, scores: Any, k: Any, theta: Any, penalty: Any) -> tuple[Any, Problem]:
     """The checked problem, and the oracle that carries its relevance."""
     if (query is None) == (scores is None):
         seen = "neither" if query is None else "both"
@@ -71,14 +203,22 @@ def _state(oracle: Oracle, query: Any, scores: Any, k: Any, theta: Any, penalty:
     return scored, Problem.from_scores(oracle.dim, k, theta, penalty)
 
 
-def _solver(problem: Problem, known: Facts, method: Any, pool: Any, options: dict[str, Any]) -> Asking:
-    """The generator of the method, on the whole collection or on a pool of it."""
-    solve = SOLVERS[check_choice(method, "method", SOLVERS)]
+def _check_options(method: str, solve: Callable[..., Asking], options: dict[str, Any]) -> None:
     allowed = [p.name for p in inspect.signature(solve).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    if method == "frank_wolfe":
+        allowed.append("penalty")
     for name in options:
         if name not in allowed:
             has = f"its options are {', '.join(allowed)}" if allowed else "it has no options"
             raise InputError(f"method {method!r} has no option {name!r}; {has}")
-    if pool is None:
-        return solve(problem, known, **options)
-    return pooled(partial(solve, **options), problem, known, pool)
+
+
+def _explainable(selection: Selection, problem: Problem, oracle: Oracle) -> Selection:
+    """The selection, able to explain itself."""
+    at_theta = replace(problem, theta=selection.theta)
+
+    def reasons() -> Explanation:
+        found: Explanation = drivers.run(explain(at_theta, facts(oracle), selection.ids), oracle)
+        return found
+
+    return replace(selection, explainer=reasons)

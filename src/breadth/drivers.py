@@ -10,10 +10,9 @@ from typing import Any
 
 from breadth.oracles.protocol import AsyncOracle, Oracle
 from breadth.oracles.requests import Asking, Request, Rows
-from breadth.selection import Selection
 
 
-def run(solver: Asking, oracle: Oracle) -> Selection:
+def run(solver: Asking, oracle: Oracle) -> Any:
     """One query: put every question to the oracle until the solver returns."""
     task = _Task(solver)
     task.resume(None)
@@ -22,7 +21,7 @@ def run(solver: Asking, oracle: Oracle) -> Selection:
     return task.result()
 
 
-def run_many(solvers: Iterable[Asking], oracle: Oracle) -> list[Selection]:
+def run_many(solvers: Iterable[Asking], oracle: Oracle) -> list[Any]:
     """Many queries in lockstep: questions of one kind go to the oracle as one batch, one scan for all."""
     tasks = [_Task(solver) for solver in solvers]
     for task in tasks:
@@ -38,7 +37,7 @@ def run_many(solvers: Iterable[Asking], oracle: Oracle) -> list[Selection]:
     return [task.result() for task in tasks]
 
 
-async def arun(solver: Asking, oracle: AsyncOracle | Oracle) -> Selection:
+async def arun(solver: Asking, oracle: AsyncOracle | Oracle) -> Any:
     """One query on an oracle whose methods are coroutines (plain ones are accepted as well)."""
     task = _Task(solver)
     task.resume(None)
@@ -54,7 +53,7 @@ class _Task:
 
     solver: Asking
     request: Request | None = None
-    selection: Selection | None = None
+    outcome: Any = None
     scans: int = 0
     rows_fetched: int = 0
     started: float = field(default_factory=time.perf_counter)
@@ -64,13 +63,15 @@ class _Task:
         try:
             self.request = self.solver.send(answer)
         except StopIteration as stop:
-            self.request, self.selection = None, stop.value
+            self.request, self.outcome = None, stop.value
             self.seconds = time.perf_counter() - self.started
             return
         self.scans += self.request.scans
         if isinstance(self.request, Rows):
             self.rows_fetched += len(self.request.ids)
 
-    def result(self) -> Selection:
-        assert self.selection is not None
-        return self.selection.with_stats(scans=self.scans, rows=self.rows_fetched, seconds=self.seconds)
+    def result(self) -> Any:
+        """What the solver returned; a selection or frontier also learns what it cost."""
+        if not hasattr(self.outcome, "with_stats"):
+            return self.outcome
+        return self.outcome.with_stats(scans=self.scans, rows=self.rows_fetched, seconds=self.seconds)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from breadth.errors import OracleError
+from breadth.explanation import Explanation
 from breadth.metrics.distance import mean_pairwise_distance
 from breadth.problem import Array, Ids, Problem, Vector
 
@@ -54,6 +56,7 @@ class Selection:
     theta: float
     k: int
     stats: Mapping[str, Any] = field(default_factory=dict)
+    explainer: Callable[[], Explanation] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         gap = "" if self.certificate is None else f", gap={self.certificate.gap:.4g}"
@@ -61,6 +64,13 @@ class Selection:
             f"Selection(method={self.method!r}, k={self.k}, theta={self.theta:g}, "
             f"objective={self.objective:.4f}, relevance={self.relevance:.4f}, diversity={self.diversity:.4f}{gap})"
         )
+
+    def explain(self) -> Explanation:
+        """Per passage: its relevance, its closest chosen neighbour, what the set would lose without it and what would
+        replace it. One batched search of the collection the selection came from; `print` shows a table."""
+        if self.explainer is None:
+            raise OracleError("this selection does not know its collection; use one that select returned")
+        return self.explainer()
 
     def with_stats(self, **more: Any) -> Selection:
         """The same selection with further entries in `stats`."""

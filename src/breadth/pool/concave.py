@@ -16,7 +16,7 @@ from breadth.problem import Vector
 
 _RIDGE = 1e-5
 """Relative to the diagonal: copies and more rows than dimensions make the system singular."""
-_MOST_FREE = 600
+_MOST_FREE = 256
 """A larger system is not worth its time: the relaxation is then flat and its bound loose anyway."""
 _EDGE = 1e-9
 
@@ -90,25 +90,22 @@ def _times(gram: Matrix, x: Vector) -> Vector:
 
 
 def project(y: Vector, k: int) -> Vector:
-    """The nearest point with 0 ≤ x ≤ 1 and 1'x = k: clip(y - shift), the shift by Newton's method on a sorted guess."""
-    ordered = np.sort(y)[::-1]
-    low, high = float(ordered[min(k, len(y) - 1)]) - 1.0, float(ordered[k - 1])
-    for _ in range(100):
-        shift = (low + high) / 2.0
-        moved = y - shift
-        between = (moved > 0.0) & (moved < 1.0)
-        total = float(np.minimum(np.maximum(moved, 0.0), 1.0).sum())
-        if total > k:
-            low = shift
-        else:
-            high = shift
-        count = np.count_nonzero(between)
-        if count:  # where the same entries stay between, this is the answer
-            exact = shift + (total - k) / count
-            if low <= exact <= high:
-                moved = np.minimum(np.maximum(y - exact, 0.0), 1.0)
-                if abs(float(moved.sum()) - k) <= 1e-10 * k:
-                    return moved
-        if high - low <= 1e-15 * max(1.0, abs(high)):
-            break
-    return np.minimum(np.maximum(y - high, 0.0), 1.0)
+    """The nearest point with 0 ≤ x ≤ 1 and 1'x = k: clip(y - shift, 0, 1).
+
+    The sum falls piecewise linearly in the shift, with its corners at y_i and y_i - 1: it is evaluated at all of them
+    through prefix sums, and the shift is where the right piece meets k.
+    """
+    ordered = np.sort(y)
+    prefix = np.concatenate(([0.0], np.cumsum(ordered)))
+    corners = np.sort(np.concatenate((ordered, ordered - 1.0)))
+    from_zero = np.searchsorted(ordered, corners)
+    from_one = np.searchsorted(ordered, corners + 1.0)
+    between = from_one - from_zero
+    totals = (len(y) - from_one) + (prefix[from_one] - prefix[from_zero]) - corners * between
+    piece = int(np.searchsorted(-totals, -float(k), side="right")) - 1  # the last corner with a sum of at least k
+    shift = corners[piece]
+    if totals[piece] > k:
+        after = min(piece + 1, len(corners) - 1)
+        shift += (totals[piece] - k) * (corners[after] - shift) / (totals[piece] - totals[after])
+    clipped: Vector = np.minimum(np.maximum(y - shift, 0.0), 1.0)
+    return clipped

@@ -21,7 +21,7 @@ _TABU_STEP, _TABU_MOST = 1e-4, 300
 """One tabu iteration for so much of open gap, and so many at the most: effort where there is something to gain."""
 _LOOSE = 2e-3
 """An open gap (reported scale) above this: try many starts."""
-_STARTS = 96
+_STARTS, _NEAR = 96, 1024
 
 
 class Workbench:
@@ -79,9 +79,9 @@ class Workbench:
         if not self._settled:
             uniform = np.full(len(self.block), self.problem.k / len(self.block))
             self._improve(search.frank_wolfe(self.block, uniform))
-            self._settled = True
-        if self.open_gap() > _LOOSE:
+        if self.open_gap() > _LOOSE and not self._settled:
             self._many_starts()
+        self._settled = True
         self._search_on()
         while self._swap_in():
             self._improve(self.chosen)
@@ -117,7 +117,9 @@ class Workbench:
     def _relax(self) -> None:
         """The concave relaxation, rows of the reserve entering as they are priced in."""
         for _ in range(20):
-            self.x = concave.maximise(self.block, self.x, 1e-6 * self.problem.scale)
+            # A bound much finer than what rounding to a set leaves open is of no use.
+            wanted = max(1e-6, 0.003 * self.open_gap()) * self.problem.scale
+            self.x = concave.maximise(self.block, self.x, wanted)
             scores = self.scores(self.problem.direction(self.u))
             threshold = _kth(scores[self._inside], self.problem.k)
             entering = np.flatnonzero(~self._inside & (scores > threshold))
@@ -126,16 +128,18 @@ class Workbench:
             self._enter(entering[best(scores[entering], min(len(entering), 32 + 2 * self.problem.k))])
 
     def _many_starts(self) -> None:
-        """Greedy over all rows in memory, for a small k from many first rows and with two shares of relevance."""
-        relevance = self.scores(self.problem.query)
+        """Greedy over the best-scoring rows in memory: for a small k from many first rows, with two shares of relevance."""
+        near = best(self.scores(self.problem.direction(self.u)), min(len(self.ids), _NEAR))
+        rows = self.rows[near]
+        relevance = rows @ self.problem.query.astype(rows.dtype)
         firsts = np.repeat(first_rows(relevance, max(1, _STARTS // self.problem.k)), 2)
         shares = np.tile([1.0, 0.5], len(firsts) // 2)
-        self._improve_from(search.greedy_many(self.problem, self.rows, firsts, shares))
+        self._improve_from(near[search.greedy_many(self.problem, rows, firsts, shares)])
 
     def _improve_from(self, picks: npt.NDArray[np.intp]) -> None:
         """Swap local search from the most promising of several sets of positions in the reserve."""
         values = np.array([self.problem.value(self.rows[positions]) for positions in picks])
-        for positions in picks[best(values, min(len(picks), 6))]:
+        for positions in picks[best(values, min(len(picks), 4))]:
             self._enter(positions[~self._inside[positions]])
             order = np.argsort(self.block.ids)
             self._improve(order[np.searchsorted(self.block.ids, self.ids[positions], sorter=order)])

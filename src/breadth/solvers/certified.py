@@ -22,10 +22,10 @@ from breadth.solvers.pricing import Priced, pricing_for
 _RESERVE = 4096
 """Rows fetched with the first scan. They are priced in memory, so the collection is scanned again only at the end."""
 _ROUNDS = 60
-_DUAL_ROUNDS = 12
-"""After so many rounds the bound is not improved any further; the set still is."""
-_SMALL_K, _WIDE = 6, 5e-3
-"""For so small a k, and a gap above this, greedy over the whole collection is worth its k scans."""
+_SLOW = 0.02
+"""A round that lowers the gap by a smaller share than this ends the work on the bound."""
+_SMALL_K, _WIDE = 6, 0.2
+"""For so small a k, and a gap above this share of (1-θ)/(k-1), greedy over the whole collection is worth its scans."""
 _EVERYWHERE = 8
 
 
@@ -45,9 +45,12 @@ def certified(problem: Problem, facts: Facts, *, tolerance: float = 0.0, time_li
     first = yield from pricing.begin(min(facts.size, max(_RESERVE, 8 * problem.k)))
     bench = Workbench(problem, first, (yield Rows(first)))
     bound = _Bound(bench, facts)
+    wide = _WIDE * (1.0 - problem.theta) / (problem.k - 1)
     everywhere = False
     stopped = "rounds"
-    for rounds in range(1, _ROUNDS + 1):
+    rounds = 0
+    while rounds < _ROUNDS:
+        rounds += 1
         bench.settle()
         if len(bench.ids) == facts.size:
             bound.lower(bench.dual_scores())
@@ -57,16 +60,17 @@ def certified(problem: Problem, facts: Facts, *, tolerance: float = 0.0, time_li
             stopped = "time_limit"
             break
         priced: Priced = yield from pricing.ask(bench.question())
+        before = bound.gap
         if priced.complete_u:
             bound.lower(np.concatenate((bench.dual_scores(), priced.best_u)))
         new = bench.take(priced.ids, priced.rows)
         if bound.gap <= tolerance:
             stopped = "tolerance"
             break
-        if priced.swap_optimal and problem.k <= _SMALL_K and bound.gap > _WIDE and not everywhere:
+        if priced.swap_optimal and problem.k <= _SMALL_K and bound.gap > wide and not everywhere:
             everywhere = True
             yield from _greedy_everywhere(bench)
-        elif priced.swap_optimal and (new == 0 or rounds > _DUAL_ROUNDS):
+        elif priced.swap_optimal and (new == 0 or bound.gap > (1.0 - _SLOW) * before):
             stopped = "swap_optimal"
             break
     return conclude(

@@ -98,39 +98,52 @@ class ScreenPricing:
         for_set = self._screen.above(question.w_set, lowest)
         for_dual = self._screen.above(question.w_dual, question.threshold_u)
         if len(for_set) > self._limit:
-            share = yield from self._share_above(question.w_set, lowest)
-            if share * self._facts.size <= self._limit:
-                for_set = yield from self._scan(question.w_set, lowest)
-                for_dual = self._screen.above(question.w_dual, question.threshold_u)
+            sample = yield from self._sampled()
+            if np.mean(sample @ question.w_set.astype(sample.dtype) > lowest) * self._facts.size <= self._limit:
+                share = self._screen.share_above(sample, question.w_dual, question.threshold_u, question.w_set)
+                also = share * self._facts.size > self._limit
+                yield from self._scan([question.w_set, question.w_dual] if also else [question.w_set])
             elif self._explored:
                 return (yield from SearchPricing(self._problem, self._facts, many_above=True).ask(question))
-        if len(for_dual) > self._limit:
-            for_dual = yield from self._scan(question.w_dual, question.threshold_u)
-            for_set = self._screen.above(question.w_set, lowest)
-        if len(for_set) > self._limit:  # too far from settled: first bring in what the dual vector asks for
+            else:
+                yield from self._scan([question.w_dual])
+        elif len(for_dual) > self._limit:
+            yield from self._scan([question.w_dual])
+        else:
+            return (yield from self._fetch(question, for_set, for_dual, settles=True))
+        for_dual = self._screen.above(question.w_dual, question.threshold_u)
+        for_set = self._screen.above(question.w_set, lowest)
+        if len(for_dual) > 2 * self._limit:  # the sample misjudged: the bound can wait, the set cannot
+            for_dual = for_dual[:0]
+            return (yield from self._fetch(question, for_set, for_dual, settles=True, complete_u=False))
+        if len(for_set) > 2 * self._limit:  # too far from settled: first bring in what the dual vector asks for
             self._explored = True
             return (yield from self._fetch(question, for_set[:0], for_dual, settles=False))
         return (yield from self._fetch(question, for_set, for_dual, settles=True))
 
-    def _scan(self, w: Vector, threshold: float) -> Asking:
-        """Score all rows for w, keep that, and return the ids above the threshold."""
+    def _scan(self, directions: list[Vector]) -> Asking:
+        """Score all rows for some directions, in one pass, and keep that."""
         assert self._screen is not None
-        scores = (yield Scores(w[None]))[0]
-        self._screen.learn(w, scores)
-        return np.flatnonzero(scores > threshold - 1e-6 * float(np.linalg.norm(w))).astype(np.int64)
+        for w, scores in zip(directions, (yield Scores(np.array(directions))), strict=True):
+            self._screen.learn(w, scores)
 
-    def _share_above(self, w: Vector, threshold: float) -> Asking:
-        """The share of rows above the threshold, from a sample."""
+    def _sampled(self) -> Asking:
+        """A few rows of the whole collection, to estimate how many rows a threshold lets through."""
         if self._sample is None:
             rng = np.random.default_rng(0)
             ids = np.sort(rng.choice(self._facts.size, min(_SAMPLE, self._facts.size), replace=False))
             self._sample = yield Rows(ids.astype(np.int64))
-        return float(np.mean(self._sample @ w.astype(self._sample.dtype) > threshold))
+        return self._sample
 
-    def _fetch(self, question: Question, for_set: Ids, for_dual: Ids, settles: bool) -> Asking:
+    def _fetch(self, question: Question, for_set: Ids, for_dual: Ids, settles: bool, complete_u: bool = True) -> Asking:
         """Fetch the rows, chunk by chunk, and keep those that gain by a swap or move the bound."""
         k = self._problem.k
-        wanted = np.setdiff1d(np.union1d(for_set, for_dual), question.held)
+        is_for_set = np.zeros(self._facts.size, dtype=bool)
+        is_for_set[for_set] = True
+        is_wanted = is_for_set.copy()
+        is_wanted[for_dual] = True
+        is_wanted[question.held] = False
+        wanted = np.flatnonzero(is_wanted).astype(np.int64)
         empty: Array = np.empty((0, len(self._problem.query)), dtype=np.float32)
         keep_ids, keep_rows, dual_scores = [wanted[:0]], [empty], [np.empty(0)]
         gained = False
@@ -140,7 +153,7 @@ class ScreenPricing:
             scores = np.asarray(rows @ question.w_dual.astype(rows.dtype), dtype=np.float64)
             above = np.flatnonzero(scores > question.threshold_u)
             dual_scores.append(scores[above])
-            candidates = np.flatnonzero(np.isin(ids, for_set, assume_unique=True))
+            candidates = np.flatnonzero(is_for_set[ids])
             replacements = candidates[question.replacements(rows[candidates])]
             gained |= len(replacements) > 0
             keep = np.union1d(replacements, above[best(scores[above], min(len(above), max(256, 4 * k)))])
@@ -148,7 +161,7 @@ class ScreenPricing:
             keep_rows.append(rows[keep])
         found = np.concatenate(dual_scores)
         top = found[best(found, min(k, len(found)))]
-        return Priced(np.concatenate(keep_ids), np.concatenate(keep_rows), top, True, settles and not gained)
+        return Priced(np.concatenate(keep_ids), np.concatenate(keep_rows), top, complete_u, settles and not gained)
 
 
 def pricing_for(problem: Problem, facts: Facts) -> Pricing:

@@ -55,6 +55,20 @@ class Screen:
         found: Ids = near[reach > threshold].astype(np.int64)
         return found
 
+    def share_above(self, sample: Array, w: Vector, threshold: float, after: Vector) -> float:
+        """The share of sample rows that `above(w, threshold)` would return once the direction `after` was learnt."""
+        _, fresh = self._split(after)
+        basis = np.array([*self._basis, fresh / max(float(np.linalg.norm(fresh)), 1e-12)])
+        similar = np.asarray(self._problem.similar(sample), dtype=np.float64)
+        parts = similar @ basis.T
+        inside = basis @ self._problem.similar(w)
+        rest = float(np.linalg.norm(self._problem.similar(w) - inside @ basis))
+        left = np.sqrt(np.maximum(np.square(similar).sum(axis=1) - np.square(parts).sum(axis=1), 0.0))
+        known = parts @ inside
+        if self._problem.similarity_dim is not None:
+            known += w[-1] * sample[:, -1]
+        return float(np.mean(known + rest * left > threshold))
+
     def _split(self, w: Vector) -> tuple[list[float], Vector]:
         """Coefficients of w in the basis, and what is left of it, in the coordinates that enter similarities."""
         rest = np.array(self._problem.similar(w), dtype=np.float64)

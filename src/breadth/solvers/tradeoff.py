@@ -1,0 +1,105 @@
+"""θ without guessing: the whole frontier from shared scans, a relevance to keep, or the knee."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from breadth.frontier import Frontier, relevance_floor
+from breadth.oracles.protocol import Facts
+from breadth.oracles.requests import Asking, Rows, Top
+from breadth.pool.workbench import Workbench
+from breadth.problem import Problem, Vector
+from breadth.selection import Selection, conclude
+from breadth.solvers.certified import certified
+
+DEFAULT_THETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_AUTO_THETAS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+_RESERVE = 4096
+_WANTED = 512
+_BISECTIONS = 10
+
+
+def frontier(problem: Problem, facts: Facts, *, thetas: Sequence[float] = DEFAULT_THETAS) -> Asking:
+    """A certified selection for each θ, in three scans for all of them.
+
+    The rows in memory serve every θ; one batch of searches prices all sets and bounds, and what it finds is tried
+    again for all. Every set found is valued for every θ and the best kept: the objective is linear in θ, so on one
+    family of sets relevance can only rise with θ and diversity only fall.
+    """
+    problems = [replace(problem, theta=theta) for theta in sorted(thetas)]
+    first = (yield Top(problem.query[None], min(facts.size, max(_RESERVE, 8 * problem.k))))[0][0]
+    rows = yield Rows(first)
+    top = float(np.mean(np.asarray(rows[: problem.k], dtype=np.float64) @ problem.query))
+    inner = [p for p in problems if 0.0 <= p.theta < 1.0 and p.k < facts.size and p.k > 1]
+    benches = [Workbench(p, first, rows) for p in inner]
+    bounds = [np.inf] * len(benches)
+    for attempt in range(2):
+        for bench in benches:
+            bench.settle()
+        if benches:
+            yield from _price(benches, bounds, facts, fetch=attempt == 0)
+    family = [(first[: problem.k], rows[: problem.k]), *((b.chosen_ids, b.chosen_rows) for b in benches)]
+    bound_of = dict(zip((p.theta for p in inner), bounds, strict=True))
+    selections = []
+    for p in problems:
+        values = [p.value(members) for _, members in family]
+        # Ties go to the more relevant set, so that equal objectives cannot break the order.
+        relevances = [float(np.sum(np.asarray(members, dtype=np.float64) @ p.query)) for _, members in family]
+        ids, members = family[int(np.lexsort((relevances, values))[-1])]
+        bound = bound_of.get(p.theta, p.value(members))
+        selections.append(conclude(p, ids, members, "certified", bound=bound, exact=facts.exact))
+    return Frontier(tuple(selections), top)
+
+
+def _price(benches: list[Workbench], bounds: list[float], facts: Facts, fetch: bool) -> Asking:
+    """One batch of searches for the sets and dual vectors of all θ: lower the bounds, fetch what improves."""
+    questions = [bench.question() for bench in benches]
+    directions: list[Vector] = [w for q in questions for w in (q.w_set, q.w_dual)]
+    k = benches[0].problem.k
+    ids, scores = yield Top(np.array(directions), min(facts.size, max(_WANTED, k)))
+    for place, bench in enumerate(benches):
+        bound = bench.problem.dual_bound(bench.u, scores[2 * place + 1, :k], facts.max_squared_norm)
+        bounds[place] = min(bounds[place], bound)
+    if fetch:
+        new = np.setdiff1d(ids.ravel(), questions[0].held)
+        rows = yield Rows(new)
+        for bench in benches:
+            bench.take(new, rows)
+
+
+def keep(problem: Problem, facts: Facts, *, share: float) -> Asking:
+    """The most diverse set whose mean relevance is at least `share` of top-k's: bisection on θ, in memory.
+
+    The answer is the certified selection of the smallest θ found whose set keeps enough. `theta` of the selection says
+    which θ that was.
+    """
+    ids = (yield Top(problem.query[None], min(facts.size, max(_RESERVE, 8 * problem.k))))[0][0]
+    rows = yield Rows(ids)
+    relevance = np.asarray(rows[: problem.k], dtype=np.float64) @ problem.query
+    floor = relevance_floor(float(relevance.mean()), share)
+    low, high = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2.0
+        bench = Workbench(replace(problem, theta=middle), ids, rows)
+        bench.settle()
+        enough = float(np.mean(bench.chosen_rows.astype(np.float64) @ problem.query)) >= floor
+        low, high = (low, middle) if enough else (middle, high)
+    # The certified set of the whole collection can be a little less relevant than the one in memory.
+    theta = high
+    while True:
+        found: Selection = yield from certified(replace(problem, theta=min(theta, 1.0)), facts)
+        if found.relevance >= floor or theta >= 1.0:
+            return found.with_stats(keep=share)
+        theta += max(0.02 * (1.0 - theta), 2.0**-_BISECTIONS)
+
+
+def automatic(problem: Problem, facts: Facts, *, judge: Callable[[Selection], float] | None = None) -> Asking:
+    """The knee of the frontier, or the set of it that a judge scores highest, then certified at its θ."""
+    curve: Frontier = yield from frontier(problem, facts, thetas=_AUTO_THETAS)
+    if judge is not None:
+        return curve.choose(judge).with_stats(candidates=len(curve))
+    found: Selection = yield from certified(replace(problem, theta=curve.knee().theta), facts)
+    return found
