@@ -24,7 +24,7 @@ BAD_CALLS = {
     "theta above one": (lambda E: {"theta": 1.1}, r"theta must be in \[0, 1\], got 1.1"),
     "theta below zero": (lambda E: {"theta": -0.1}, r"theta must be in \[0, 1\], got -0.1"),
     "theta NaN": (lambda E: {"theta": float("nan")}, r"theta must be in \[0, 1\], got nan"),
-    "theta a word": (lambda E: {"theta": "high"}, r"theta must be a number in \[0, 1\], got 'high'"),
+    "theta a word": (lambda E: {"theta": "high"}, r"theta must be a number in \[0, 1\] or 'auto', got 'high'"),
     "theta None": (lambda E: {"theta": None}, r"theta must be a number in \[0, 1\], got None"),
     "unknown method": (lambda E: {"method": "mrr"}, "method must be one of .*'mmr'.* got 'mrr'"),
     "method not a word": (lambda E: {"method": 3}, "method must be one of .* got 3"),
@@ -34,13 +34,13 @@ BAD_CALLS = {
     ),
     "unknown option": (
         lambda E: {"method": "frank_wolfe", "stop": 3},
-        "method 'frank_wolfe' has no option 'stop'; its options are init, step, max_iterations, lipschitz",
+        "method 'frank_wolfe' has no option 'stop'; its options are init, step, max_iterations, lipschitz, penalty",
     ),
     "no query": (lambda E: {"query": None}, "pass exactly one of query and scores, got neither"),
     "query and scores": (lambda E: {"scores": np.ones(30)}, "pass exactly one of query and scores, got both"),
     "query too short": (lambda E: {"query": E[0, :7]}, r"query must have shape \(8,\).*got \(7,\)"),
     "query in two dimensions": (lambda E: {"query": E[:1]}, r"got \(1, 8\); pass one query, e.g. query\[0\]"),
-    "query of zeros": (lambda E: {"query": 0 * E[0]}, "query has length 0, not 1"),
+    "query of zeros": (lambda E: {"query": 0 * E[0]}, "query is all zeros"),
     "query not unit": (lambda E: {"query": 2 * E[0]}, r"query has length 2, not 1; pass query / np.linalg.norm"),
     "query with NaN": (lambda E: {"query": E[0] * np.nan}, "query holds NaN or infinity"),
     "query of integers": (lambda E: {"query": np.eye(8, dtype=int)[0]}, "query must be float32.*got int64"),
@@ -56,7 +56,15 @@ BAD_CALLS = {
     "complex vectors": (lambda E: {"vectors": E.astype(complex)}, "vectors must be float32.*got complex128"),
     "foreign byte order": (lambda E: {"vectors": E.astype(">f4")}, "vectors must be float32.*got >f4"),
     "columns first": (lambda E: {"vectors": np.asfortranarray(E)}, "pass np.ascontiguousarray"),
-    "ragged rows": (lambda E: {"vectors": [[1.0, 0.0], [1.0]]}, "vectors must be a 2-D array of numbers"),
+    "ragged rows": (lambda E: {"vectors": [[1.0, 0.0], [1.0]]}, "vectors must be an array of numbers; its rows"),
+    "ragged query": (lambda E: {"query": [[1.0], [1.0, 0.0]]}, "query must be an array of numbers"),
+    "masked array": (lambda E: {"vectors": np.ma.masked_array(E)}, "vectors is a masked array"),
+    "a class": (lambda E: {"vectors": ArrayOracle}, "got the class ArrayOracle; make one"),
+    "penalty of another method": (lambda E: {"method": "greedy", "penalty": 3.0}, "has no option 'penalty'"),
+    "choose without auto": (lambda E: {"choose": len}, "choose takes a function and goes with theta='auto'"),
+    "auto and keep": (lambda E: {"theta": "auto", "keep": 0.9}, "pass theta='auto' or keep, not both"),
+    "keep beyond one": (lambda E: {"keep": 1.2}, r"keep must be in \[0, 1\], got 1.2"),
+    "keep with another method": (lambda E: {"keep": 0.9, "method": "mmr"}, "work with method='certified'"),
     "vectors not unit": (lambda E: {"vectors": 1.01 * E}, "row 0 has length 1.01, not 1; divide every row"),
 }
 
@@ -73,6 +81,56 @@ def test_bad_input_is_an_error_that_says_what_to_do(E, name):
 def test_scores_on_an_engine_that_cannot_take_them(E):
     with pytest.raises(OracleError, match=r"scores need an array or an oracle with with_scores.*SearchOnly"):
         breadth.select(SearchOnly(E), scores=np.ones(30), k=3)
+
+
+class Half:
+    def top(self, directions, m): ...
+
+    size, dim, exact = 30, 8, True
+
+
+class Wrong(SearchOnly):
+    """Breaks the protocol in a way that is told."""
+
+    def __init__(self, E, how):
+        super().__init__(E)
+        self.top, self.exact = lambda directions, m: how(*self._inner.top(directions, m)), True
+
+
+BROKEN = {
+    "too few": (lambda ids, scores: (ids[:, 1:], scores[:, 1:]), "asked for .* answered with ids of shape"),
+    "padded": (lambda ids, scores: (np.where(ids == ids[:, :1], -1, ids), scores), "negative or stands twice"),
+    "twice": (lambda ids, scores: (np.repeat(ids[:, :1], ids.shape[1], axis=1), scores), "negative or stands twice"),
+    "one dimension": (lambda ids, scores: (ids[0], scores[0]), "asked for .* answered with ids of shape"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN))
+@pytest.mark.parametrize("method", ["topk", "greedy", "frank_wolfe", "certified"])
+def test_an_engine_that_breaks_the_protocol_is_an_error(E, name, method):
+    how, message = BROKEN[name]
+    with pytest.raises(OracleError, match=message):
+        breadth.select(Wrong(E, how), E[0], k=3, method=method)
+
+
+def test_an_engine_with_long_rows_cannot_get_a_certificate(E):
+    oracle = SearchOnly(E)
+    oracle.exact = True
+    long = ArrayOracle.over_block(3 * E, None)
+    oracle.top, oracle.rows, oracle.mean = long.top, long.rows, long.mean
+    with pytest.raises(OracleError, match="contradicts itself"):
+        breadth.select(oracle, E[0], k=3, method="frank_wolfe")
+
+
+def test_half_an_oracle_is_told_what_it_lacks(E):
+    with pytest.raises(OracleError, match="Half is not an oracle: it lacks rows, mean"):
+        breadth.select(Half(), E[0], k=3)
+
+
+def test_wrapped_oracles_take_scores(E):
+    plain = breadth.select(E, scores=E @ E[0], k=3)
+    for wrap in (breadth.CountingOracle, breadth.CachingOracle):
+        assert list(breadth.select(wrap(ArrayOracle(E)), scores=E @ E[0], k=3).ids) == list(plain.ids)
 
 
 def test_every_error_has_one_base():

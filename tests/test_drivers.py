@@ -97,10 +97,15 @@ def test_an_asynchronous_engine_gives_the_same_set(rng, E):
     assert list(synchronous.ids) == list(expected.ids)
 
 
+def test_an_asynchronous_engine_needs_aselect(rng, E):
+    with pytest.raises(OracleError, match=r"AsyncArray answers asynchronously; use `await breadth.aselect"):
+        run(SOLVERS["topk"](problems(rng, E, 1)[0], facts(AsyncArray(E))), AsyncArray(E))
+
+
 def test_a_method_that_needs_all_scores_says_what_to_do(rng, E):
     engine = SearchOnly(E)
     problem = problems(rng, E, 1)[0]
-    with pytest.raises(OracleError, match=r"SearchOnly does not give; pass pool=1000"):
+    with pytest.raises(OracleError, match=r"SearchOnly does not give; pass pool="):
         run(SOLVERS["mmr"](problem, facts(engine)), engine)
     found = run(SOLVERS["frank_wolfe"](problem, facts(engine)), engine)
     assert found.certificate is not None

@@ -81,7 +81,18 @@ def test_exported_names_exist_and_are_documented():
             assert hasattr(module, name)
             if callable(getattr(module, name)):
                 assert getattr(module, name).__doc__, f"{name} has no docstring"
-    assert breadth.methods() == ("frank_wolfe", "greedy", "mmr", "dpp", "msd", "vrsd", "muss", "topk", "exact")
+    assert breadth.methods() == (
+        "certified",
+        "frank_wolfe",
+        "greedy",
+        "mmr",
+        "dpp",
+        "msd",
+        "vrsd",
+        "muss",
+        "topk",
+        "exact",
+    )
 
 
 def test_versions_agree():

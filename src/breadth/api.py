@@ -53,7 +53,7 @@ def select(
     query     unit vector (d,). Exactly one of `query` and `scores` is given.
     scores    relevance of every row from outside (a reranker, hybrid search), instead of a query.
     k         how many rows.
-    theta     weight of relevance in [0, 1]: 1 is plain top-k, 0 is diversity alone; or "auto", the knee of the frontier.
+    theta     weight of relevance in [0, 1]: 1 is plain top-k, 0 diversity alone; or "auto", the frontier's knee.
     keep      instead of theta: the most diverse set that keeps this share of top-k's mean relevance, e.g. 0.95.
     choose    with theta="auto": a function that scores a candidate `Selection`; the best scored one is returned.
     method    one of `methods()`.
@@ -147,7 +147,14 @@ def frontier(
 
 def _oracle(vectors: Any) -> Any:
     """The oracle given, or one over the array given."""
-    return vectors if isinstance(vectors, (Oracle, AsyncOracle)) else ArrayOracle(vectors)
+    if isinstance(vectors, type):
+        raise InputError(f"vectors must be an array or an oracle, got the class {vectors.__name__}; make one of it")
+    if isinstance(vectors, (Oracle, AsyncOracle)):
+        return vectors
+    if hasattr(vectors, "top"):
+        missing = [name for name in ("size", "dim", "exact", "rows", "mean") if not hasattr(vectors, name)]
+        raise OracleError(f"{type(vectors).__name__} is not an oracle: it lacks {', '.join(missing)}")
+    return ArrayOracle(vectors)
 
 
 def _prepare(

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from breadth.errors import InputError
 from breadth.problem import Array, Vector
@@ -20,10 +21,7 @@ _FLOATS = (np.float16, np.float32, np.float64)
 
 def check_vectors(vectors: Any, name: str) -> Array:
     """An (n, d) float array whose rows are contiguous, without a copy; lists become float64 arrays."""
-    try:
-        array = np.asarray(vectors)
-    except ValueError:
-        raise InputError(f"{name} must be a 2-D array of numbers; its rows have different lengths") from None
+    array = _as_array(vectors, name)
     if array.ndim != 2:
         raise InputError(f"{name} must be a 2-D array (rows, dimensions), got shape {array.shape}")
     if 0 in array.shape:
@@ -32,12 +30,21 @@ def check_vectors(vectors: Any, name: str) -> Array:
         raise InputError(
             f"{name} must be float32, float64 or float16, got {array.dtype}; convert it, e.g. with .astype('float32')"
         )
-    if array.strides[1] != array.itemsize:
+    if array.shape[1] > 1 and array.strides[1] != array.itemsize:
         raise InputError(
             f"{name} must have its rows contiguous in memory (C order), got strides {array.strides}; "
             f"pass np.ascontiguousarray({name})"
         )
     return array
+
+
+def _as_array(value: Any, name: str) -> npt.NDArray[Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array, and masks are not read; pass its valid rows as a plain array")
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise InputError(f"{name} must be an array of numbers; its rows have different lengths") from None
 
 
 def check_lengths(squared: Array, start: int, name: str) -> None:
@@ -48,11 +55,11 @@ def check_lengths(squared: Array, start: int, name: str) -> None:
         return
     row, length = start + int(wrong[0]), float(lengths[wrong[0]])
     if not math.isfinite(length):
-        raise InputError(f"{name}: row {row} holds NaN or infinity; remove or repair it")
+        raise InputError(f"{name}: row {row} holds NaN, infinity or numbers too large to square; remove or repair it")
     if length == 0.0:
         raise InputError(f"{name}: row {row} is all zeros, so it has no direction; remove it")
     raise InputError(
-        f"{name}: row {row} has length {length:.6g}, not 1; divide every row by its length: "
+        f"{name}: row {row} has length {length:.6g}, not 1; divide every row by its length (in float32 or float64): "
         f"{name} / np.linalg.norm({name}, axis=1, keepdims=True)"
     )
 
@@ -66,7 +73,7 @@ def check_unit_rows(vectors: Any, name: str) -> Vector:
 
 def check_query(query: Any, dim: int) -> Vector:
     """A unit vector of `dim` coordinates, as float64."""
-    vector = np.asarray(query)
+    vector = _as_array(query, "query")
     if vector.shape != (dim,):
         hint = "; pass one query, e.g. query[0]" if vector.ndim == 2 else ""
         raise InputError(f"query must have shape ({dim},) like the rows of vectors, got {vector.shape}{hint}")
@@ -76,6 +83,8 @@ def check_query(query: Any, dim: int) -> Vector:
     length = float(np.linalg.norm(vector))
     if not math.isfinite(length):
         raise InputError("query holds NaN or infinity")
+    if length == 0.0:
+        raise InputError("query is all zeros, so it has no direction")
     if abs(length - 1.0) > UNIT_TOLERANCE:
         raise InputError(f"query has length {length:.6g}, not 1; pass query / np.linalg.norm(query)")
     return vector
@@ -83,7 +92,7 @@ def check_query(query: Any, dim: int) -> Vector:
 
 def check_relevance(scores: Any, size: int) -> Vector:
     """One finite relevance score a row."""
-    array = np.asarray(scores)
+    array = _as_array(scores, "scores")
     if array.shape != (size,):
         raise InputError(f"scores must have shape ({size},), one for each row of vectors, got {array.shape}")
     if array.dtype.kind not in "fiu":

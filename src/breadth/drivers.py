@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from breadth.errors import OracleError
 from breadth.oracles.protocol import AsyncOracle, Oracle
 from breadth.oracles.requests import Asking, Request, Rows
 
@@ -17,7 +18,12 @@ def run(solver: Asking, oracle: Oracle) -> Any:
     task = _Task(solver)
     task.resume(None)
     while task.request is not None:
-        task.resume(task.request.ask(oracle))
+        answer = task.request.ask(oracle)
+        if inspect.isawaitable(answer):
+            if inspect.iscoroutine(answer):
+                answer.close()
+            raise OracleError(f"{type(oracle).__name__} answers asynchronously; use `await breadth.aselect(…)`")
+        task.resume(answer)
     return task.result()
 
 
@@ -60,6 +66,8 @@ class _Task:
     seconds: float = 0.0
 
     def resume(self, answer: Any) -> None:
+        if self.request is not None:
+            self.request.check(answer)
         try:
             self.request = self.solver.send(answer)
         except StopIteration as stop:

@@ -1,7 +1,7 @@
 """The m largest of an array, with ties decided: the earlier position wins.
 
-Deciding ties makes every result reproducible: it does not depend on how a scan was cut into blocks or on how
-many queries shared it.
+Equal scores are then ranked the same however a scan was cut into blocks. (Copies of a row need not have equal scores:
+BLAS may round the last bit differently depending on where a row stands.)
 """
 
 from __future__ import annotations

@@ -28,7 +28,13 @@ class Certificate:
 
     @classmethod
     def of(cls, bound: float, objective: float, exact: bool) -> Certificate:
-        """A bound below a value that was reached can only be rounding: the reached value is then the bound."""
+        """A bound just below a value that was reached is rounding: the reached value is then the bound. One that is
+        clearly below proves that an engine that calls itself exact is not, or that its rows are not of unit length."""
+        if exact and bound < objective - 1e-4 * (1.0 + abs(objective)):
+            raise OracleError(
+                f"the oracle contradicts itself: a set reached {objective:.6g}, above the bound {bound:.6g}; "
+                "are its rows of unit length, and its searches exact as it says?"
+            )
         bound = max(bound, objective)
         return cls(bound=bound, gap=bound - objective, exact=exact)
 

@@ -43,6 +43,7 @@ def test_it_has_all_optional_abilities(rng):
     assert isinstance(oracle, ScoringOracle)
     assert isinstance(oracle, RelevanceOracle)
     assert facts(oracle).max_squared_norm == pytest.approx(1, abs=1e-6)
+    assert facts(ArrayOracle(oracle._array.astype(np.float16))).length_error > 1e-5
 
 
 @given(st.integers(1, 60), st.integers(1, 7), st.integers(0, 2**32 - 1), st.integers(1, 60))
@@ -81,7 +82,21 @@ def test_relevance_is_one_more_coordinate(rng):
     np.testing.assert_allclose(oracle.rows(np.arange(40)), wide, atol=1e-6)
     np.testing.assert_allclose(oracle.mean(), wide.mean(axis=0), atol=1e-6)
     assert plain.dim == 6
-    np.testing.assert_allclose(ArrayOracle(E, relevance).scores(W), oracle.scores(W))
+    # Outside scores keep their precision, whatever the rows' is.
+    np.testing.assert_array_equal(oracle.rows(np.arange(40))[:, 6], relevance)
+
+
+def test_large_outside_scores_are_ranked_as_they_are(rng):
+    oracle = ArrayOracle(isotropic(rng, 4, 8)).with_scores(np.array([16777216.0, 16777217.0, 0, 1e39]))
+    ids, scores = oracle.top(np.eye(9)[8:], 3)
+    assert ids.tolist() == [[3, 1, 0]]
+    assert scores[0, 1] == 16777217.0
+
+
+def test_the_mean_that_is_kept_cannot_be_changed(rng):
+    oracle = ArrayOracle(isotropic(rng, 4, 8))
+    with pytest.raises(ValueError, match="read-only"):
+        oracle.mean()[0] = 1
 
 
 def test_a_memory_mapped_array_is_read_where_it_lies(rng, tmp_path):

@@ -35,9 +35,8 @@ def test_dpp_is_greedy_on_the_determinant(rng, theta):
     q = query_near(rng, E)
     found = breadth.select(E, q, k=8, theta=theta, method="dpp")
     expected = dense.dpp(E, E @ q, 8, theta)
-    if theta == 0:  # all determinants of one row are alike: the first is a tie that rounding decides
-        assert found.ids[0] == 0
-        expected = [0]
+    if theta == 0:  # the volume of one row is the same for all: the most relevant is first
+        expected = [int(np.argmax(E @ q))]
         while len(expected) < 8:
             rest = [i for i in range(30) if i not in expected]
             expected.append(max(rest, key=lambda i: dense._log_det(E, [*expected, i])))
@@ -68,7 +67,7 @@ def test_every_method_returns_k_different_rows_worth_what_it_says(case, method):
     assert found.relevance == pytest.approx(metrics.mean_relevance(rows, case.q))
     assert found.diversity == pytest.approx(metrics.ilad(rows))
     assert found.objective == pytest.approx(dense.reported(case.E, case.c, found.ids, case.theta))
-    if method in ("frank_wolfe", "topk", "exact"):  # sets: most relevant first
+    if method in ("certified", "frank_wolfe", "topk", "exact"):  # sets: most relevant first
         assert list(found.scores) == sorted(found.scores, reverse=True)
 
 
@@ -134,7 +133,23 @@ def test_dpp_leaves_copies_for_last():
     assert set(found.ids) == {0, 3, 4}
 
 
+def test_dpp_leaves_copies_that_are_slightly_short_for_last():
+    short = np.eye(3)[[0, 0, 1, 2]]
+    short[:2] *= 0.9995
+    assert list(breadth.select(short, [1.0, 0.0, 0.0], k=3, theta=0.9, method="dpp").ids) == [0, 2, 3]
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("method", breadth.methods())
+def test_a_single_row_is_the_most_relevant_one(rng, method, theta):
+    E = isotropic(rng, 29, 8).astype(np.float64)
+    q = unit(rng.standard_normal(8))
+    assert breadth.select(E, q, k=1, theta=theta, method=method).ids[0] == np.argmax(E @ q)
+
+
 def test_exact_refuses_what_it_cannot_do(rng):
+    with pytest.raises(TooLargeError, match="takes at most 4096 rows, got 5000"):
+        breadth.select(isotropic(rng, 5000, 8), isotropic(rng, 1, 8)[0], k=1, method="exact")
     with pytest.raises(TooLargeError, match=r"C\(200, 10\) = 2.25e\+16 sets, more than 2,000,000"):
         breadth.select(isotropic(rng, 200, 8), isotropic(rng, 1, 8)[0], k=10, method="exact")
 
@@ -149,8 +164,14 @@ def test_muss_is_between_top_k_and_the_whole(rng):
     assert list(found.ids) == list(again.ids)
     everything = breadth.select(E, q, k=10, theta=0.6, method="muss", clusters=1)
     assert list(everything.ids) == list(breadth.select(E, q, k=10, theta=0.6, method="greedy").ids)
-    with pytest.raises(InputError, match="clusters must be at least 1, got 0"):
-        breadth.select(E, q, k=10, method="muss", clusters=0)
+    for options, message in (
+        ({"clusters": 0}, "clusters must be at least 1, got 0"),
+        ({"clusters": 3001}, "clusters must be at most the number of rows"),
+        ({"clusters": 5, "chosen_clusters": 6}, "chosen_clusters must be at most the number of clusters"),
+        ({"seed": -1}, "seed must be a whole number"),
+    ):
+        with pytest.raises(InputError, match=message):
+            breadth.select(E, q, k=10, method="muss", **options)
 
 
 @pytest.mark.parametrize("method", ["mmr", "dpp", "greedy", "frank_wolfe", "vrsd", "muss"])

@@ -20,7 +20,7 @@ def ilad(vectors: Any) -> float:
 
 
 def min_distance(vectors: Any) -> float:
-    """The smallest 1 - e_i·e_j over all pairs: 0 if the set holds a copy. Needs at least two rows."""
+    """The smallest 1 - e_i·e_j over all pairs: 0 (to the rows' precision) if the set holds a copy. Needs two rows."""
     rows = check_unit_rows(vectors, "vectors")
     if len(rows) < 2:
         raise InputError(f"vectors must have at least 2 rows for a distance between two, got {len(rows)}")

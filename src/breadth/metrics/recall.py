@@ -23,11 +23,15 @@ def answer_recall(texts: Iterable[str], answers: Sequence[Sequence[str]]) -> flo
 
 def asqa_recall(texts: Iterable[str], qa_pairs: Sequence[dict[str, Any]]) -> float:
     """`answer_recall` from the `qa_pairs` of an ASQA question: one answer for each pair."""
+    if not qa_pairs:
+        raise InputError("qa_pairs must hold at least one pair")
     return answer_recall(texts, [_field(pair, "short_answers") for pair in qa_pairs])
 
 
 def qampari_recall(texts: Iterable[str], answer_list: Sequence[dict[str, Any]]) -> float:
     """`answer_recall` from the `answer_list` of a QAMPARI question: the answer's text and its aliases."""
+    if not answer_list:
+        raise InputError("answer_list must hold at least one answer")
     forms = [[_field(answer, "answer_text"), *_field(answer, "aliases")] for answer in answer_list]
     return answer_recall(texts, forms)
 
@@ -42,7 +46,10 @@ def _field(record: dict[str, Any], name: str) -> Any:
 def _checked_text(texts: Iterable[str]) -> str:
     if isinstance(texts, str):
         raise InputError("texts must be a list of strings, got one string; pass [text]")
-    return " ".join(texts).lower()
+    try:
+        return " ".join(texts).lower()
+    except TypeError as error:
+        raise InputError(f"texts must be strings: {error}") from None
 
 
 def _occurs(forms: Sequence[str], text: str) -> bool:

@@ -25,20 +25,20 @@ class ArrayOracle:
     """Exact search by scanning an (n, d) array of unit rows: float32, float64 or float16.
 
     The rows are checked once, here: finite, unit length. Arithmetic is float32 (float64 for a float64 array).
-    With `scores` the oracle's rows are (e_i, s_i): relevance from outside as one more coordinate.
+    `with_scores` gives an oracle over rows (e_i, s_i): relevance from outside as one more coordinate, in float64.
     """
 
     exact = True
 
-    def __init__(self, vectors: npt.ArrayLike, scores: npt.ArrayLike | None = None) -> None:
-        array = check_vectors(vectors, "vectors")
-        self._setup(array, None if scores is None else check_relevance(scores, len(array)))
-        self.max_squared_norm = self._check_lengths()
+    def __init__(self, vectors: npt.ArrayLike) -> None:
+        self._setup(check_vectors(vectors, "vectors"), None)
+        self.length_error = self._check_lengths()
 
     def _setup(self, array: Array, relevance: Vector | None) -> None:
         self._array = array
         self._compute = np.dtype(np.float64 if array.dtype == np.float64 else np.float32)
-        self._relevance = None if relevance is None else relevance.astype(self._compute)
+        self._relevance = relevance
+        self._result = self._compute if relevance is None else np.dtype(np.float64)
         self._mean: Vector | None = None
         numbers = _HALF_BLOCK_NUMBERS if array.dtype == np.float16 else _BLOCK_NUMBERS
         self._block = max(1, numbers // array.shape[1])
@@ -55,7 +55,7 @@ class ArrayOracle:
         """The same rows, not checked again, with other relevance scores."""
         other = object.__new__(ArrayOracle)
         other._setup(self._array, check_relevance(scores, self.size))
-        other.max_squared_norm = self.max_squared_norm
+        other.length_error = self.length_error
         return other
 
     @classmethod
@@ -65,7 +65,7 @@ class ArrayOracle:
         block = object.__new__(cls)
         relevance = None if similarity_dim is None else rows[:, similarity_dim].astype(np.float64)
         block._setup(rows[:, :similarity_dim], relevance)
-        block.max_squared_norm = float(np.square(rows[:, :similarity_dim]).sum(axis=1).max())
+        block.length_error = float(np.abs(np.square(rows[:, :similarity_dim]).sum(axis=1) - 1.0).max())
         return block
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
@@ -73,10 +73,10 @@ class ArrayOracle:
         count = len(directions)
         ids = np.empty((count, m), dtype=np.int64)
         scores = np.empty((count, m), dtype=np.float64)
-        buffer: Array = np.empty((min(count, _DIRECTIONS), min(self._block, self.size)), dtype=self._compute)
+        buffer: Array = np.empty((min(count, _DIRECTIONS), min(self._block, self.size)), dtype=self._result)
         for first in range(0, count, _DIRECTIONS):
-            part = self._prepared(directions[first : first + _DIRECTIONS])
-            leaders = [Leaders(m, self._compute) for _ in part]
+            part = directions[first : first + _DIRECTIONS]
+            leaders = [Leaders(m, self._result) for _ in part]
             for start, stop in self._blocks():
                 found = self._block_scores(part, start, stop, buffer[: len(part), : stop - start])
                 for leader, row in zip(leaders, found, strict=True):
@@ -87,10 +87,9 @@ class ArrayOracle:
 
     def scores(self, directions: Array) -> Array:
         """Inner products of all rows with each direction, (b, n)."""
-        part = self._prepared(directions)
-        out: Array = np.empty((len(part), self.size), dtype=self._compute)
+        out: Array = np.empty((len(directions), self.size), dtype=self._result)
         for start, stop in self._blocks():
-            self._block_scores(part, start, stop, out[:, start:stop])
+            self._block_scores(directions, start, stop, out[:, start:stop])
         return out
 
     def rows(self, ids: Ids) -> Array:
@@ -111,6 +110,7 @@ class ArrayOracle:
             total /= self.size
             if self._relevance is not None:
                 total = np.append(total, self._relevance.mean(dtype=np.float64))
+            total.flags.writeable = False
             self._mean = total
         return self._mean
 
@@ -121,18 +121,16 @@ class ArrayOracle:
     def _rows_between(self, start: int, stop: int) -> Array:
         return np.asarray(self._array[start:stop], dtype=self._compute)
 
-    def _prepared(self, directions: Array) -> Array:
-        return np.ascontiguousarray(directions, dtype=self._compute)
-
     def _block_scores(self, directions: Array, start: int, stop: int, out: Array) -> Array:
         """Inner products of rows start … stop with each direction, into `out` (b, stop - start)."""
         block = self._rows_between(start, stop)
         d = block.shape[1]
+        inside = np.ascontiguousarray(directions[:, :d], dtype=self._compute)
         if len(directions) == 1:
-            np.dot(block, directions[0, :d], out=out[0])
+            out[0] = block @ inside[0]
         else:
             # Tall blocks times few columns is the fast shape for BLAS; small ones are turned round in the cache.
-            columns = np.ascontiguousarray(directions[:, :d]).T
+            columns = inside.T
             step = max(1, _TURN_NUMBERS // d)
             for first in range(0, len(block), step):
                 out[:, first : first + step] = (block[first : first + step] @ columns).T
@@ -141,11 +139,11 @@ class ArrayOracle:
         return out
 
     def _check_lengths(self) -> float:
-        """Every row finite and of unit length, else an error that names the first bad row."""
-        longest = 0.0
+        """Every row finite and of unit length, else an error that names the first bad row. How far ‖e‖² is from 1."""
+        error = 0.0
         for start, stop in self._blocks():
             block = self._rows_between(start, stop)
             squared = np.einsum("ij,ij->i", block, block)
             check_lengths(squared, start, "vectors")
-            longest = max(longest, float(squared.max()))
-        return longest
+            error = max(error, float(np.abs(squared - 1.0).max()))
+        return error

@@ -14,9 +14,10 @@ from breadth.problem import Array, Ids, Vector
 class Oracle(Protocol):
     """Maximum inner product search over `size` unit rows of `dim` coordinates.
 
-    `top` returns the m rows with the largest inner product with each direction, largest first. Directions are
-    not of unit length. `exact` says whether `top` is guaranteed to miss nothing. Rows are checked (finite,
-    unit length) when the oracle is made, not at every call.
+    `top(directions (b, dim), m)` returns ids (b, m), int64 and different from each other in a row, and scores (b, m):
+    the m rows with the largest inner product with each direction, largest first. Directions are not of unit length.
+    `rows(ids)` returns (len(ids), dim) in the order of the ids. `exact` says whether `top` is guaranteed to miss
+    nothing. Rows are checked (finite, unit length) when the oracle is made, not at every call.
     """
 
     @property
@@ -46,10 +47,10 @@ class RelevanceOracle(Oracle, Protocol):
 
 @runtime_checkable
 class BoundedOracle(Oracle, Protocol):
-    """Optional: the largest squared length of a row, for certificates as tight as the rows allow."""
+    """Optional: the largest |‖e_i‖² - 1| of all rows, for certificates as tight as the rows allow."""
 
     @property
-    def max_squared_norm(self) -> float: ...
+    def length_error(self) -> float: ...
 
 
 @runtime_checkable
@@ -75,18 +76,23 @@ class Facts:
     dim: int
     exact: bool
     scores_all: bool
-    max_squared_norm: float
+    length_error: float
+
+    @property
+    def max_squared_norm(self) -> float:
+        """The longest a row can be, squared."""
+        return 1.0 + self.length_error
 
 
 def facts(oracle: Oracle | AsyncOracle) -> Facts:
     """The facts of an oracle; rows of unknown length are taken to be as long as the tolerance allows."""
-    longest = (1.0 + UNIT_TOLERANCE) ** 2
+    error = (1.0 + UNIT_TOLERANCE) ** 2 - 1.0
     if isinstance(oracle, BoundedOracle):
-        longest = oracle.max_squared_norm
+        error = oracle.length_error
     return Facts(
         size=oracle.size,
         dim=oracle.dim,
         exact=oracle.exact,
         scores_all=isinstance(oracle, ScoringOracle),
-        max_squared_norm=longest,
+        length_error=error,
     )

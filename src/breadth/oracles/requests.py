@@ -27,6 +27,19 @@ class Top:
     def ask(self, oracle: Any) -> Any:
         return oracle.top(self.directions, self.m)
 
+    def check(self, answer: Any) -> None:
+        """Ids and scores of the right shape, ids different from each other: engines can come back short or padded."""
+        ids, scores = answer
+        wanted = (len(self.directions), self.m)
+        if np.shape(ids) != wanted or np.shape(scores) != wanted:
+            raise OracleError(
+                f"the oracle's top() was asked for {wanted[1]} rows for each of {wanted[0]} directions, "
+                f"but answered with ids of shape {np.shape(ids)} and scores of shape {np.shape(scores)}"
+            )
+        ordered = np.sort(ids, axis=1)
+        if ordered.size and (ordered[:, 0].min() < 0 or (ordered[:, 1:] == ordered[:, :-1]).any()):
+            raise OracleError("the oracle's top() answered with an id that is negative or stands twice in a row")
+
     @staticmethod
     def ask_many(requests: Sequence[Top], oracle: Any) -> list[Any]:
         ids, scores = oracle.top(np.concatenate([r.directions for r in requests]), max(r.m for r in requests))
@@ -47,6 +60,11 @@ class Rows:
     def ask(self, oracle: Any) -> Any:
         return oracle.rows(self.ids)
 
+    def check(self, answer: Any) -> None:
+        """One row for each id."""
+        if np.ndim(answer) != 2 or len(answer) != len(self.ids):
+            raise OracleError(f"the oracle's rows() was asked for {len(self.ids)} rows, got shape {np.shape(answer)}")
+
     @staticmethod
     def ask_many(requests: Sequence[Rows], oracle: Any) -> list[Any]:
         unique, inverse = np.unique(np.concatenate([r.ids for r in requests]), return_inverse=True)
@@ -64,6 +82,11 @@ class Mean:
     def ask(self, oracle: Any) -> Any:
         return oracle.mean()
 
+    def check(self, answer: Any) -> None:
+        """One vector."""
+        if np.ndim(answer) != 1:
+            raise OracleError(f"the oracle's mean() must return one vector, got shape {np.shape(answer)}")
+
     @staticmethod
     def ask_many(requests: Sequence[Mean], oracle: Any) -> list[Any]:
         return [oracle.mean()] * len(requests)
@@ -80,9 +103,16 @@ class Scores:
         if not isinstance(oracle, ScoringOracle):
             raise OracleError(
                 f"this method needs the scores of all rows, which {type(oracle).__name__} does not give; "
-                "pass pool=1000 to run it on the 1000 most relevant rows, or use an array"
+                "pass pool= to run it on that many most relevant rows, or use an array"
             )
         return oracle.scores(self.directions)
+
+    def check(self, answer: Any) -> None:
+        """One row of scores for each direction."""
+        if np.ndim(answer) != 2 or len(answer) != len(self.directions):
+            raise OracleError(
+                f"the oracle's scores() was asked for {len(self.directions)} directions, got shape {np.shape(answer)}"
+            )
 
     @staticmethod
     def ask_many(requests: Sequence[Scores], oracle: Any) -> list[Any]:

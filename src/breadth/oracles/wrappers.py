@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from breadth.errors import InputError
-from breadth.oracles.protocol import Oracle, facts
+from breadth.checks import check_count
+from breadth.oracles.protocol import Oracle, RelevanceOracle, facts
 from breadth.oracles.requests import Scores
 from breadth.problem import Array, Ids, Vector
 
@@ -18,9 +18,11 @@ class _Wrapper:
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
-        self.max_squared_norm = facts(oracle).max_squared_norm
+        self.length_error = facts(oracle).length_error
         if facts(oracle).scores_all:
             self.scores = self._scores
+        if isinstance(oracle, RelevanceOracle):
+            self.with_scores = lambda scores: type(self)(oracle.with_scores(scores))
 
     @property
     def size(self) -> int:
@@ -86,8 +88,7 @@ class CachingOracle(_Wrapper):
     def __init__(self, oracle: Oracle, max_rows: int = 100_000, max_searches: int = 64) -> None:
         super().__init__(oracle)
         for name, value in (("max_rows", max_rows), ("max_searches", max_searches)):
-            if value < 1:
-                raise InputError(f"{name} must be at least 1, got {value}")
+            check_count(value, name)
         self._max_rows, self._max_searches = max_rows, max_searches
         self.clear()
 

@@ -17,11 +17,13 @@ from breadth.ranking import Positions, best
 
 _WHOLE = 640
 """So many rows and fewer go into the block at once: their Gram matrix costs less than choosing among them."""
-_TABU_STEP, _TABU_MOST = 1e-4, 300
-"""One tabu iteration for so much of open gap, and so many at the most: effort where there is something to gain."""
-_LOOSE = 2e-3
-"""An open gap (reported scale) above this: try many starts."""
+_TABU_RATE, _TABU_MOST = 1000, 300
+"""Tabu iterations for an open gap of (1-θ)/(k-1), the most a relaxation can be off, and so many at the most: effort
+where there is something to gain."""
+_LOOSE = 0.02
+"""An open gap above this share of (1-θ)/(k-1): try more starts."""
 _STARTS, _NEAR = 96, 1024
+"""Starts times k, and how many rows they choose from."""
 
 
 class Workbench:
@@ -64,6 +66,10 @@ class Workbench:
         """Inner products of all rows in memory with w."""
         return self.rows @ w.astype(self.rows.dtype)
 
+    def looseness(self) -> float:
+        """The open gap as a share of (1-θ)/(k-1), which is what spreading x over many rows can gain at most."""
+        return self.open_gap() * (self.problem.k - 1) / (1.0 - self.problem.theta)
+
     def open_gap(self) -> float:
         """What the relaxation on the block leaves open above the best set (reported scale)."""
         v, theta, k = self.u, self.problem.theta, self.problem.k
@@ -79,7 +85,7 @@ class Workbench:
         if not self._settled:
             uniform = np.full(len(self.block), self.problem.k / len(self.block))
             self._improve(search.frank_wolfe(self.block, uniform))
-        if self.open_gap() > _LOOSE and not self._settled:
+        if not self._settled and (self.looseness() > _LOOSE or len(self.ids) <= _NEAR):
             self._many_starts()
         self._settled = True
         self._search_on()
@@ -128,7 +134,7 @@ class Workbench:
             self._enter(entering[best(scores[entering], min(len(entering), 32 + 2 * self.problem.k))])
 
     def _many_starts(self) -> None:
-        """Greedy over the best-scoring rows in memory: for a small k from many first rows, with two shares of relevance."""
+        """Greedy over the best-scoring rows in memory, for a small k from many first rows."""
         near = best(self.scores(self.problem.direction(self.u)), min(len(self.ids), _NEAR))
         rows = self.rows[near]
         relevance = rows @ self.problem.query.astype(rows.dtype)
@@ -155,7 +161,7 @@ class Workbench:
         if self.problem.k == 2:
             self._improve(search.best_pair(self.block))
             return
-        effort = int(min(_TABU_MOST, self.open_gap() / _TABU_STEP))
+        effort = int(min(_TABU_MOST, self.looseness() * _TABU_RATE))
         if effort > 0:
             self._improve(search.tabu(self.block, self.chosen, effort))
 

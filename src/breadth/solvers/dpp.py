@@ -12,7 +12,8 @@ from breadth.problem import Array, Problem
 from breadth.selection import conclude
 
 _NO_VOLUME = 1e-6
-"""A residual d² below this is float32 rounding: the row lies in the span of the chosen ones."""
+"""A residual d² below this is float32 rounding: the row lies in the span of the chosen ones. Where rows are only
+nearly of unit length, a copy keeps a residual of that size."""
 
 
 def dpp(problem: Problem, facts: Facts) -> Asking:
@@ -26,13 +27,17 @@ def dpp(problem: Problem, facts: Facts) -> Asking:
     kind = relevance.dtype
     theta = kind.type(problem.theta)
     residual = np.ones_like(relevance)
+    floor = max(_NO_VOLUME, 4.0 * facts.length_error)
     factor = np.empty((problem.k - 1, len(relevance)), dtype=kind)
     merit = np.empty_like(relevance)
     chosen = np.empty(problem.k, dtype=np.int64)
     rows = np.empty((problem.k, len(problem.query)))
     beyond_rank = 0
     for size in range(problem.k):
-        _merit(relevance, residual, theta, merit)
+        if size:
+            _merit(relevance, residual, theta, floor, merit)
+        else:  # a single row has the same volume whichever it is
+            merit[:] = relevance
         pick = int(np.argmax(merit))
         if merit[pick] == -np.inf:
             pick = int(np.argmax(relevance))
@@ -45,7 +50,7 @@ def dpp(problem: Problem, facts: Facts) -> Asking:
         direction = np.zeros(len(problem.query))
         problem.similar(direction)[:] = problem.similar(rows[size])
         update = factor[size]
-        if residual[pick] > _NO_VOLUME:
+        if residual[pick] > floor:
             update[:] = (yield Scores(direction[None]))[0]
             update -= factor[:size, pick] @ factor[:size]
             update /= np.sqrt(residual[pick])
@@ -57,14 +62,14 @@ def dpp(problem: Problem, facts: Facts) -> Asking:
     return conclude(problem, chosen, rows, "dpp", picked_in_order=True, stats=stats)
 
 
-def _merit(relevance: Array, residual: Array, theta: np.floating[Any], out: Array) -> None:
+def _merit(relevance: Array, residual: Array, theta: np.floating[Any], floor: float, out: Array) -> None:
     """θ c + (1-θ) log d² into `out`; -∞ where nothing is left of a row. At θ = 1 relevance alone counts."""
     if theta == 1:
         out[:] = relevance
         return
     with np.errstate(divide="ignore", invalid="ignore"):
         np.log(residual, out=out)
-    out[~(residual > _NO_VOLUME)] = -np.inf
+    out[~(residual > floor)] = -np.inf
     out *= 1 - theta
     if theta > 0:
         out += theta * relevance

@@ -15,7 +15,9 @@ from breadth.selection import conclude
 
 MAX_SETS = 2_000_000
 """Sets looked at, at most: a few seconds."""
-_CHUNK = 20_000
+MAX_ROWS = 4_096
+_NUMBERS = 1 << 22
+"""Similarities looked up at a time."""
 
 
 def exact(problem: Problem, facts: Facts) -> Asking:
@@ -26,8 +28,11 @@ def exact(problem: Problem, facts: Facts) -> Asking:
             f"method 'exact' would have to look at C({facts.size}, {problem.k}) = {sets:.3g} sets, more than "
             f"{MAX_SETS:,}; use another method, or pool= to restrict the rows"
         )
-    found, _ = yield Top(problem.query[None], facts.size)
-    ids = np.sort(found[0])
+    if facts.size > MAX_ROWS:
+        raise TooLargeError(
+            f"method 'exact' takes at most {MAX_ROWS} rows, got {facts.size}; pass pool= to restrict them"
+        )
+    ids = (yield Top(problem.query[None], facts.size))[0][0]  # by relevance: it decides between equal sets
     rows = np.asarray((yield Rows(ids)), dtype=np.float64)
     relevance = problem.relevance_weight * (rows @ problem.query)
     similar = problem.similar(rows)
@@ -35,12 +40,10 @@ def exact(problem: Problem, facts: Facts) -> Asking:
     np.fill_diagonal(pairs, 0.0)
     best_value, best_set = -np.inf, np.arange(problem.k)
     every = combinations(range(facts.size), problem.k)
-    while chunk := list(islice(every, _CHUNK)):
+    while chunk := list(islice(every, max(1, _NUMBERS // problem.k**2))):
         sets_here = np.array(chunk)
         values = relevance[sets_here].sum(axis=1)
-        for a in range(problem.k):
-            for b in range(a + 1, problem.k):
-                values -= 2.0 * pairs[sets_here[:, a], sets_here[:, b]]
+        values -= pairs[sets_here[:, :, None], sets_here[:, None, :]].sum(axis=(1, 2))
         winner = int(np.argmax(values))
         if values[winner] > best_value:
             best_value, best_set = float(values[winner]), sets_here[winner]

@@ -49,6 +49,8 @@ def frank_wolfe(
     check_count(max_iterations, "max_iterations")
     eigenvalue = float(facts.size) if lipschitz is None else check_number(lipschitz, "lipschitz", 0.0)
 
+    if problem.k == 1:  # no pairs: the relaxation is linear, and its maximiser the most relevant row
+        return (yield from _single(problem, facts))
     x: _Iterate = yield from start(problem, facts)
     bound, converged, iterations = np.inf, False, 0
     for t in range(max_iterations):
@@ -78,6 +80,13 @@ def frank_wolfe(
         exact=facts.exact,
         stats={"iterations": iterations, "converged": converged, "integral": integral},
     )
+
+
+def _single(problem: Problem, facts: Facts) -> Asking:
+    ids = (yield Top(problem.query[None], 1))[0][0]
+    rows = yield Rows(ids)
+    stats = {"iterations": 0, "converged": True, "integral": True}
+    return conclude(problem, ids, rows, "frank_wolfe", bound=problem.value(rows), exact=facts.exact, stats=stats)
 
 
 @dataclass

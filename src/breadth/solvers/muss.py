@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from breadth.checks import check_count
+from breadth.errors import InputError
 from breadth.oracles.protocol import Facts
 from breadth.oracles.requests import Asking, Rows, Scores
 from breadth.pool.search import greedy_rows
@@ -34,8 +35,14 @@ def muss(
     them chosen (the proportions of the publication). Spherical k-means on a sample of the rows, from `seed`.
     """
     count = min(500, math.isqrt(facts.size)) if clusters is None else check_count(clusters, "clusters")
-    count = min(count, facts.size)
+    if count > facts.size:
+        raise InputError(f"clusters must be at most the number of rows ({facts.size}), got {count}")
     wanted = math.ceil(count / 5) if chosen_clusters is None else check_count(chosen_clusters, "chosen_clusters")
+
+    if wanted > count:
+        raise InputError(f"chosen_clusters must be at most the number of clusters ({count}), got {wanted}")
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, got {seed!r}")
 
     relevance = (yield Scores(problem.query[None]))[0]
     centres = yield from _centres(problem, facts, count, np.random.default_rng(seed))

@@ -19,7 +19,8 @@ from breadth.selection import Certificate, Selection
 def pooled(solve: Callable[[Problem, Facts], Asking], problem: Problem, outer: Facts, pool: int) -> Asking:
     """Run `solve` on the `pool` most relevant rows, fetched once and held in memory.
 
-    What it proves then holds for the pool only, so there is no certificate; `stats["pool"]` says how large it was.
+    What it proves then holds for the pool only, so there is no certificate (unless the pool is everything);
+    `stats["pool"]` says how large it was.
     """
     check_count(pool, "pool")
     if not problem.k <= pool <= outer.size:
@@ -35,5 +36,7 @@ def pooled(solve: Callable[[Problem, Facts], Asking], problem: Problem, outer: F
             found: Selection = stop.value
             break
         answer = request.ask(block)
-    certificate: Certificate | None = found.certificate if pool == outer.size else None
+    certificate: Certificate | None = None
+    if found.certificate is not None and pool == outer.size:
+        certificate = replace(found.certificate, exact=found.certificate.exact and outer.exact)
     return replace(found, ids=ids[found.ids], certificate=certificate).with_stats(pool=pool)

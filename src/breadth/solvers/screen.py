@@ -24,7 +24,7 @@ class Screen:
 
     def __init__(self, problem: Problem, relevance: Array, max_squared_norm: float) -> None:
         self._problem = problem
-        self._relevance = np.asarray(relevance, dtype=np.float32)
+        self._relevance = np.asarray(relevance)
         self._basis: list[Vector] = []
         self._known: list[npt.NDArray[np.float32]] = []
         self._left = np.full(len(relevance), max_squared_norm, dtype=np.float32)
@@ -37,7 +37,7 @@ class Screen:
         length = float(np.linalg.norm(rest))
         if length <= 1e-6 * float(np.linalg.norm(w)):
             return
-        fresh = np.asarray(scores, dtype=np.float32) - self._from_known(w, inside)
+        fresh = np.asarray(scores - self._from_known(w, inside), dtype=np.float32)
         fresh /= np.float32(length)
         self._basis.append(rest / length)
         self._known.append(fresh)
@@ -79,10 +79,10 @@ class Screen:
             rest -= part * direction
         return inside, rest
 
-    def _from_known(self, w: Vector, inside: list[float]) -> npt.NDArray[np.float32]:
+    def _from_known(self, w: Vector, inside: list[float]) -> Array:
         """The part of every score that is known exactly."""
         dim = self._problem.similarity_dim
-        total = np.zeros_like(self._relevance) if dim is None else np.float32(w[dim]) * self._relevance
+        total = np.zeros(len(self._left), np.float32) if dim is None else w[dim] * self._relevance
         for part, known in zip(inside, self._known, strict=True):
             total += np.float32(part) * known
         return total
