@@ -26,6 +26,11 @@ class Certificate:
     gap: float
     exact: bool
 
+    @property
+    def optimal(self) -> bool:
+        """Whether it is proved that no set is better (to the resolution of the scores)."""
+        return self.exact and self.gap <= 1e-7
+
     @classmethod
     def of(cls, bound: float, objective: float, exact: bool) -> Certificate:
         """A bound just below a value that was reached is rounding: the reached value is then the bound. One that is

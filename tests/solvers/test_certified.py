@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from importlib import import_module
 
 import numpy as np
@@ -13,6 +14,7 @@ import breadth
 from breadth import ArrayOracle, CountingOracle, InputError, Problem
 from breadth.pool import concave
 from breadth.pool.block import Block
+from breadth.pool.branch import BranchAndBound
 from breadth.solvers.screen import Screen
 from tests import dense
 from tests.oracles.test_wrappers import SearchOnly
@@ -125,7 +127,8 @@ def test_the_concave_relaxation_is_maximised(case):
     block.add(np.arange(len(case.E)), case.E)
     start = np.zeros(len(case.E))
     start[: case.k] = 1.0
-    x = concave.maximise(block, start, 1e-5 * case.problem().scale, max_rounds=400)
+    wanted = 1e-5 * case.problem().scale
+    x = concave.maximise(block.linear, block.gram, case.k, block.coupling, start, wanted, max_rounds=400)
     assert x.sum() == pytest.approx(case.k)
     assert x.min() >= 0
     assert x.max() <= 1
@@ -197,3 +200,50 @@ def test_scores_from_outside(rng):
     by_scores = breadth.select(E, scores=E.astype(np.float64) @ q, k=8, theta=0.6)
     assert by_scores.objective == pytest.approx(by_query.objective, abs=1e-6)
     assert by_scores.certificate.gap < 0.2
+
+
+@given(instances(max_n=11, thetas=st.floats(0, 0.98)))
+def test_proving_ends_at_the_optimum(case):
+    best = dense.optimum(case.E, case.c, case.k, case.theta) / (case.k * (case.k - 1))
+    found = breadth.select(case.E, case.q, k=case.k, theta=case.theta, prove=10.0)
+    assert found.objective == pytest.approx(best, abs=2e-7)
+    assert found.certificate.optimal
+    assert found.certificate.bound >= best - 1e-7
+    assert found.stats["stopped"] == "optimal"
+
+
+@given(instances(max_n=11, thetas=st.floats(0, 0.98)))
+def test_branch_and_bound_finds_the_optimum_from_any_set(case):
+    chosen = case.rng.permutation(len(case.E))[: case.k]
+    linear = case.theta * (case.k - 1) * case.c
+    search = BranchAndBound(linear, case.E, case.k, 2 * (1 - case.theta), chosen)
+    closed = search.run(np.inf, time.perf_counter() + 30, 1e-9)
+    best = dense.optimum(case.E, case.c, case.k, case.theta)
+    assert closed.value == pytest.approx(best, abs=1e-8)
+    assert closed.bound == pytest.approx(best, abs=1e-8)
+    assert len(set(closed.chosen.tolist())) == case.k
+
+
+@given(instances(max_n=10, thetas=st.floats(0, 0.98)))
+def test_branch_and_bound_that_runs_out_of_time_still_bounds(case):
+    chosen = np.arange(case.k)
+    linear = case.theta * (case.k - 1) * case.c
+    closed = BranchAndBound(linear, case.E, case.k, 2 * (1 - case.theta), chosen).run(1e9, time.perf_counter(), 1e-9)
+    assert closed.bound == 1e9
+    assert closed.nodes == 0
+
+
+def test_proving_on_a_larger_collection(rng, monkeypatch):
+    """Survivors outside memory have to be fetched: the same optimum on every kind of oracle."""
+    monkeypatch.setattr(module, "_RESERVE", 200)
+    E = clustered(rng, 5000, 32)
+    q = query_near(rng, E)
+    plain = breadth.select(E, q, k=6, theta=0.85)
+    proved = [breadth.select(oracle, q, k=6, theta=0.85, prove=20.0) for oracle in (ArrayOracle(E), SearchOnly(E))]
+    for found in proved:
+        assert found.stats["stopped"] == "optimal"
+        assert found.objective >= plain.objective - 1e-9
+        assert found.certificate.bound <= plain.certificate.bound + 1e-6
+    assert proved[0].certificate.optimal
+    assert not proved[1].certificate.optimal  # its engine does not call itself exact
+    assert set(proved[0].ids.tolist()) == set(proved[1].ids.tolist())

@@ -1,6 +1,6 @@
-"""The concave relaxation (λ = 0) on a block: its maximiser gives the best vector u for the dual bound.
+"""A concave quadratic over sets, relaxed: its maximiser gives the best dual bound.
 
-    max  linear'x - coupling/2 · x'Gx      0 ≤ x ≤ 1,  1'x = k
+    max  linear'x - coupling/2 · x'Hx      0 ≤ x ≤ 1,  1'x = k
 
 Gradient projection finds which x_i are 0, 1 or between; Newton's step on those between ends it. Both search their line
 exactly, so the value never falls. Any x gives a valid bound: an early stop costs tightness, never truth.
@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from breadth.pool.block import Block, Matrix
-from breadth.problem import Vector
+from breadth.problem import Array, Vector
 
 _RIDGE = 1e-5
 """Relative to the diagonal: copies and more rows than dimensions make the system singular."""
@@ -21,30 +20,40 @@ _MOST_FREE = 256
 _EDGE = 1e-9
 
 
-def maximise(block: Block, start: Vector, tolerance: float, max_rounds: int = 40) -> Vector:
-    """A feasible x whose duality gap (scale of F) is at most `tolerance`, or the best after `max_rounds`."""
-    k, a = block.problem.k, block.coupling
-    linear, gram = block.linear, block.gram
-    x, image = start, _times(gram, start)
-    length = 1.0 / a
+def maximise(
+    linear: Vector,
+    matrix: Array,
+    k: int,
+    coupling: float,
+    start: Vector,
+    tolerance: float,
+    *,
+    enough: float = -np.inf,
+    max_rounds: int = 40,
+) -> Vector:
+    """A feasible x with a duality gap of at most `tolerance`, or with a bound of at most `enough`, or the last one."""
+    x, image = start, _times(matrix, start)
+    length = 1.0 / coupling
     for _ in range(max_rounds):
-        gradient = linear - a * image
+        gradient = linear - coupling * image
         top = np.partition(gradient, len(gradient) - k)[len(gradient) - k :]
-        if float(top.sum() - gradient @ x) <= tolerance:
+        gap = float(top.sum() - gradient @ x)
+        value = float(linear @ x) - coupling / 2.0 * float(x @ image)
+        if gap <= tolerance or value + gap <= enough:
             break
         step = project(x + length * gradient, k) - x
-        along = _times(gram, step)
-        curvature = a * float(step @ along)
+        along = _times(matrix, step)
+        curvature = coupling * float(step @ along)
         if curvature > 0.0:  # Barzilai and Borwein's step length for the next round
-            length = min(max(float(step @ step) / curvature, 1e-3 / a), 1e3 / a)
+            length = min(max(float(step @ step) / curvature, 1e-3 / coupling), 1e3 / coupling)
         x, image = _advance(x, image, step, along, float(gradient @ step), curvature)
         free = np.flatnonzero((x > _EDGE) & (x < 1.0 - _EDGE))
         if 1 < len(free) <= _MOST_FREE:
-            target = _stationary(block, x, free)
+            target = _stationary(linear, matrix, k, coupling, x, free)
             step = (target if _within(target) else project(target, k)) - x
-            gradient = linear - a * image
-            along = _times(gram, step)
-            x, image = _advance(x, image, step, along, float(gradient @ step), a * float(step @ along))
+            gradient = linear - coupling * image
+            along = _times(matrix, step)
+            x, image = _advance(x, image, step, along, float(gradient @ step), coupling * float(step @ along))
     return x
 
 
@@ -58,20 +67,22 @@ def _advance(
     return np.clip(x + gamma * step, 0.0, 1.0), image + gamma * along
 
 
-def _stationary(block: Block, x: Vector, free: npt.NDArray[np.intp]) -> Vector:
+def _stationary(
+    linear: Vector, matrix: Array, k: int, coupling: float, x: Vector, free: npt.NDArray[np.intp]
+) -> Vector:
     """x with its free entries moved to where the gradient is the same for all of them."""
-    a, gram, size = block.coupling, block.gram, len(free)
+    size = len(free)
     fixed = x.copy()
     fixed[free] = 0.0
     at_one = np.flatnonzero(fixed > 0.5)
     system = np.empty((size + 1, size + 1))
-    system[:size, :size] = a * gram[np.ix_(free, free)]
-    system[np.arange(size), np.arange(size)] += _RIDGE * a
+    system[:size, :size] = coupling * matrix[np.ix_(free, free)]
+    system[np.arange(size), np.arange(size)] += _RIDGE * coupling
     system[size, :size] = system[:size, size] = 1.0
     system[size, size] = 0.0
     right = np.empty(size + 1)
-    right[:size] = block.linear[free] - a * gram[np.ix_(free, at_one)].sum(axis=1, dtype=np.float64)
-    right[size] = block.problem.k - len(at_one)
+    right[:size] = linear[free] - coupling * matrix[np.ix_(free, at_one)].sum(axis=1, dtype=np.float64)
+    right[size] = k - len(at_one)
     target = np.where(fixed > 0.5, 1.0, 0.0)
     target[free] = np.linalg.solve(system, right)[:size]
     return target
@@ -81,12 +92,12 @@ def _within(x: Vector) -> bool:
     return bool(x.min() >= 0.0 and x.max() <= 1.0)
 
 
-def _times(gram: Matrix, x: Vector) -> Vector:
-    """G x, from the rows where x is not zero."""
+def _times(matrix: Array, x: Vector) -> Vector:
+    """H x for a symmetric H, from the rows where x is not zero."""
     support = np.flatnonzero(x)
     if len(support) * 2 < len(x):
-        return np.asarray(x[support].astype(np.float32) @ gram[support], dtype=np.float64)
-    return np.asarray(gram @ x.astype(np.float32), dtype=np.float64)
+        return np.asarray(x[support].astype(matrix.dtype) @ matrix[support], dtype=np.float64)
+    return np.asarray(matrix @ x.astype(matrix.dtype), dtype=np.float64)
 
 
 def project(y: Vector, k: int) -> Vector:

@@ -24,6 +24,8 @@ _LOOSE = 0.02
 """An open gap above this share of (1-θ)/(k-1): try more starts."""
 _STARTS, _NEAR = 96, 1024
 """Starts times k, and how many rows they choose from."""
+LOW_THETA = 0.45
+"""Below, relevance says little about which rows belong to good sets, and more of the collection is looked at."""
 
 
 class Workbench:
@@ -37,6 +39,7 @@ class Workbench:
         self.swaps = 0
         self._inside = np.zeros(len(ids), dtype=bool)
         self._settled = False
+        self._started_from = 0
         relevance = self.scores(problem.query)
         self._enter(best(relevance, len(ids) if len(ids) <= _WHOLE else max(64, 2 * problem.k)))
         self.chosen: Positions = np.arange(problem.k)
@@ -85,8 +88,10 @@ class Workbench:
         if not self._settled:
             uniform = np.full(len(self.block), self.problem.k / len(self.block))
             self._improve(search.frank_wolfe(self.block, uniform))
-        if not self._settled and (self.looseness() > _LOOSE or len(self.ids) <= _NEAR):
+        grown = len(self.ids) >= 1.25 * self._started_from
+        if grown and (self.looseness() > _LOOSE or self.problem.theta < LOW_THETA or len(self.ids) <= _NEAR):
             self._many_starts()
+            self._started_from = len(self.ids)
         self._settled = True
         self._search_on()
         while self._swap_in():
@@ -125,7 +130,8 @@ class Workbench:
         for _ in range(20):
             # A bound much finer than what rounding to a set leaves open is of no use.
             wanted = max(1e-6, 0.003 * self.open_gap()) * self.problem.scale
-            self.x = concave.maximise(self.block, self.x, wanted)
+            block = self.block
+            self.x = concave.maximise(block.linear, block.gram, self.problem.k, block.coupling, self.x, wanted)
             scores = self.scores(self.problem.direction(self.u))
             threshold = _kth(scores[self._inside], self.problem.k)
             entering = np.flatnonzero(~self._inside & (scores > threshold))
@@ -135,7 +141,8 @@ class Workbench:
 
     def _many_starts(self) -> None:
         """Greedy over the best-scoring rows in memory, for a small k from many first rows."""
-        near = best(self.scores(self.problem.direction(self.u)), min(len(self.ids), _NEAR))
+        count = len(self.ids) if self.problem.theta < LOW_THETA else min(len(self.ids), _NEAR)
+        near = best(self.scores(self.problem.direction(self.u)), count)
         rows = self.rows[near]
         relevance = rows @ self.problem.query.astype(rows.dtype)
         firsts = np.repeat(first_rows(relevance, max(1, _STARTS // self.problem.k)), 2)

@@ -8,16 +8,18 @@ collection, gains.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
 from breadth.checks import check_number
 from breadth.oracles.protocol import Facts
 from breadth.oracles.requests import Asking, Rows, Top
+from breadth.pool.branch import MOST_ROWS, BranchAndBound
 from breadth.pool.workbench import Workbench, first_rows
 from breadth.problem import Problem, Vector
 from breadth.selection import conclude
-from breadth.solvers.pricing import Priced, pricing_for
+from breadth.solvers.pricing import Priced, Pricing, pricing_for
 
 _RESERVE = 4096
 """Rows fetched with the first scan. They are priced in memory, so the collection is scanned again only at the end."""
@@ -26,17 +28,28 @@ _SLOW = 0.02
 """A round that lowers the gap by a smaller share than this ends the work on the bound."""
 _SMALL_K, _WIDE = 6, 0.2
 """For so small a k, and a gap above this share of (1-θ)/(k-1), greedy over the whole collection is worth its scans."""
+_FAR_K, _FAR_THETA = 12, 0.25
+"""Likewise for a larger k where relevance hardly counts."""
 _EVERYWHERE = 8
+_RESOLUTION = 1e-7
+"""A gap (reported scale) that counts as closed."""
 
 
-def certified(problem: Problem, facts: Facts, *, tolerance: float = 0.0, time_limit: float | None = None) -> Asking:
+def certified(
+    problem: Problem, facts: Facts, *, tolerance: float = 0.0, time_limit: float | None = None, prove: float = 0.0
+) -> Asking:
     """The best set that any known method finds, with a bound on the optimum.
 
     `tolerance`: stop as soon as the gap (reported scale) is at most this. `time_limit`: seconds after which the best
     set so far is returned with its true gap. `stats["stopped"]` says why it ended: "swap_optimal" (no exchange of one
-    row with any row of the collection gains), "tolerance" or "time_limit".
+    row with any row of the collection gains), "tolerance", "time_limit" or, with `prove`, "optimal".
+
+    `prove`: seconds to spend on closing the gap, once the set is found: rows that can be in no better set are excluded,
+    and where few remain a tighter relaxation and branch and bound go on until the set is proved optimal
+    (`certificate.optimal`) or time is up. A better set found on the way is returned.
     """
     check_number(tolerance, "tolerance", 0.0)
+    check_number(prove, "prove", 0.0)
     limit = np.inf if time_limit is None else check_number(time_limit, "time_limit", 0.0)
     if problem.theta == 1.0 or problem.k in (1, facts.size):
         return (yield from _most_relevant(problem, facts))
@@ -67,33 +80,74 @@ def certified(problem: Problem, facts: Facts, *, tolerance: float = 0.0, time_li
         if bound.gap <= tolerance:
             stopped = "tolerance"
             break
-        if priced.swap_optimal and problem.k <= _SMALL_K and bound.gap > wide and not everywhere:
+        small = problem.k <= (_FAR_K if problem.theta < _FAR_THETA else _SMALL_K)
+        if priced.swap_optimal and small and bound.gap > wide and not everywhere:
             everywhere = True
             yield from _greedy_everywhere(bench)
         elif priced.swap_optimal and (new == 0 or bound.gap > (1.0 - _SLOW) * before):
             stopped = "swap_optimal"
             break
-    return conclude(
-        problem,
-        bench.chosen_ids,
-        bench.chosen_rows,
-        "certified",
-        bound=bound.value,
-        exact=facts.exact,
-        stats={"stopped": stopped, "rounds": rounds, "swaps": bench.swaps, "pool": len(bench.block)},
-    )
+    stats: dict[str, Any] = {"rounds": rounds, "swaps": bench.swaps, "pool": len(bench.block)}
+    ids, rows = bench.chosen_ids, bench.chosen_rows
+    if prove > 0.0 and stopped == "swap_optimal":
+        ids, rows = yield from _prove(bench, bound, pricing, min(deadline, time.perf_counter() + prove), stats)
+        if bound.value - problem.value(rows) <= _RESOLUTION * problem.scale:
+            stopped = "optimal"
+    stats["stopped"] = stopped
+    return conclude(problem, ids, rows, "certified", bound=bound.value, exact=facts.exact, stats=stats)
+
+
+def _prove(bench: Workbench, bound: _Bound, pricing: Pricing, deadline: float, stats: dict[str, Any]) -> Asking:
+    """Branch and bound on the rows that can be in a better set, if they are few; the best set, and `bound` lowered.
+
+    With μ the k-th best score for w(u), a set with row i is worth at most D(u) - (μ - score_i).
+    """
+    problem, w = bench.problem, bench.problem.direction(bench.u)
+    as_before = bench.chosen_ids, bench.chosen_rows
+    value = problem.value(bench.chosen_rows)
+    held = np.sort(bench.dual_scores())
+    for _ in range(3):
+        dual = problem.dual_bound(bench.u, held, bound.longest)
+        threshold = held[0] - (dual - value) - 1e-5 * problem.k
+        ids = bench.ids[bench.scores(w) > threshold]
+        if len(bench.ids) < bound.size:
+            outside = yield from pricing.above(w, threshold, MOST_ROWS)
+            ids = ids if outside is None else np.union1d(ids, outside)
+            if outside is None:
+                return as_before
+        if len(ids) > 4 * MOST_ROWS:
+            return as_before
+        rows = np.asarray((yield Rows(ids)), dtype=np.float64)
+        scores = rows @ w
+        # Rows outside memory can raise D(u): then more rows have to be looked at.
+        if np.sort(scores)[-problem.k :].sum() <= held.sum() + 1e-6 * problem.k:
+            break
+        held = np.sort(scores)[-problem.k :]
+    survivors = (scores >= threshold) | np.isin(ids, bench.chosen_ids)
+    order = np.argsort(ids[survivors])
+    ids, rows = ids[survivors][order], rows[survivors][order]
+    stats["survivors"] = len(ids)
+    if len(ids) > MOST_ROWS:
+        return as_before
+    chosen = np.searchsorted(ids, np.sort(bench.chosen_ids))
+    linear = problem.relevance_weight * (rows @ problem.query)
+    search = BranchAndBound(linear, problem.similar(rows), problem.k, 2.0 * (1.0 - problem.theta), chosen)
+    closed = search.run(min(dual, bound.value), deadline, 0.5 * _RESOLUTION * problem.scale)
+    bound.value = min(bound.value, max(closed.bound, closed.value))
+    stats["nodes"] = closed.nodes
+    return ids[closed.chosen], rows[closed.chosen]
 
 
 class _Bound:
     """The lowest D(u) so far, for the whole collection."""
 
     def __init__(self, bench: Workbench, facts: Facts) -> None:
-        self._bench, self._longest = bench, facts.max_squared_norm
+        self._bench, self.longest, self.size = bench, facts.max_squared_norm, facts.size
         # u = 0: relevance alone bounds the optimum, before anything is solved.
         nothing = np.zeros(len(bench.problem.query))
         relevance = np.sort(bench.rows.astype(np.float64) @ bench.problem.query)[-bench.problem.k :]
         top = bench.problem.relevance_weight * relevance
-        self.value = bench.problem.dual_bound(nothing, top, self._longest)
+        self.value = bench.problem.dual_bound(nothing, top, self.longest)
 
     @property
     def gap(self) -> float:
@@ -104,7 +158,7 @@ class _Bound:
         """Take D(u) of the workbench's u; `scores` hold the k best of the whole collection for w(u)."""
         problem = self._bench.problem
         top = np.sort(scores)[-problem.k :]
-        self.value = min(self.value, problem.dual_bound(self._bench.u, top, self._longest))
+        self.value = min(self.value, problem.dual_bound(self._bench.u, top, self.longest))
 
 
 def _most_relevant(problem: Problem, facts: Facts) -> Asking:

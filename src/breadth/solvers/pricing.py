@@ -15,12 +15,14 @@ import numpy as np
 from breadth.oracles.protocol import Facts
 from breadth.oracles.requests import Asking, Rows, Scores, Top
 from breadth.pool.question import PER_MEMBER, Question
+from breadth.pool.workbench import LOW_THETA
 from breadth.problem import Array, Ids, Problem, Vector
 from breadth.ranking import best
 from breadth.solvers.screen import Screen
 
 _CHUNK = 8192
 _SAMPLE = 512
+_EXPLORE = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,9 @@ class Pricing(Protocol):
 
     def ask(self, question: Question) -> Asking:
         """A `Priced` for the question."""
+
+    def above(self, w: Vector, threshold: float, most: int) -> Asking:
+        """Ids of all rows with a score above the threshold (and perhaps some below), None if more than `most`."""
 
 
 class SearchPricing:
@@ -75,6 +80,12 @@ class SearchPricing:
         fresh = ~np.isin(ids[-1], question.held)
         complete = wanted == size or scores[-1, -1] <= question.threshold_u or np.count_nonzero(fresh) >= k
         return Priced(new, rows, scores[-1][fresh][:k], bool(complete), settled and not gaining)
+
+    def above(self, w: Vector, threshold: float, most: int) -> Asking:
+        ids, scores = yield Top(w[None], min(most, self._facts.size))
+        if scores[0, -1] > threshold and most < self._facts.size:
+            return None
+        return ids[0][scores[0] > threshold]
 
 
 class ScreenPricing:
@@ -118,8 +129,18 @@ class ScreenPricing:
             return (yield from self._fetch(question, for_set, for_dual, settles=True, complete_u=False))
         if len(for_set) > 2 * self._limit:  # too far from settled: first bring in what the dual vector asks for
             self._explored = True
-            return (yield from self._fetch(question, for_set[:0], for_dual, settles=False))
+            if self._problem.theta < LOW_THETA:
+                for_dual = np.union1d(for_dual, self._screen.leading(question.w_dual, _EXPLORE))
+            return (yield from self._fetch(question, for_set[:0], for_dual, settles=False, keep_all=True))
         return (yield from self._fetch(question, for_set, for_dual, settles=True))
+
+    def above(self, w: Vector, threshold: float, most: int) -> Asking:
+        assert self._screen is not None
+        found = self._screen.above(w, threshold)
+        if len(found) > max(most, self._limit):
+            yield from self._scan([w])
+            found = self._screen.above(w, threshold)
+        return found if len(found) <= max(most, self._limit) else None
 
     def _scan(self, directions: list[Vector]) -> Asking:
         """Score all rows for some directions, in one pass, and keep that."""
@@ -135,7 +156,15 @@ class ScreenPricing:
             self._sample = yield Rows(ids.astype(np.int64))
         return self._sample
 
-    def _fetch(self, question: Question, for_set: Ids, for_dual: Ids, settles: bool, complete_u: bool = True) -> Asking:
+    def _fetch(
+        self,
+        question: Question,
+        for_set: Ids,
+        for_dual: Ids,
+        settles: bool,
+        complete_u: bool = True,
+        keep_all: bool = False,
+    ) -> Asking:
         """Fetch the rows, chunk by chunk, and keep those that gain by a swap or move the bound."""
         k = self._problem.k
         is_for_set = np.zeros(self._facts.size, dtype=bool)
@@ -156,7 +185,11 @@ class ScreenPricing:
             candidates = np.flatnonzero(is_for_set[ids])
             replacements = candidates[question.replacements(rows[candidates])]
             gained |= len(replacements) > 0
-            keep = np.union1d(replacements, above[best(scores[above], min(len(above), max(256, 4 * k)))])
+            if keep_all:
+                above = np.arange(len(ids))
+            keep = np.union1d(
+                replacements, above if keep_all else above[best(scores[above], min(len(above), max(256, 4 * k)))]
+            )
             keep_ids.append(ids[keep])
             keep_rows.append(rows[keep])
         found = np.concatenate(dual_scores)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth.problem import Array, Ids, Problem, Vector
+from breadth.ranking import best
 
 _SLACK = 2e-6
 """Rounding of float32 scores, relative to the length of the direction."""
@@ -54,6 +55,12 @@ class Screen:
         reach = bound[near] + np.float32(length) * np.sqrt(self._left[near]) + np.float32(_SLACK * np.linalg.norm(w))
         found: Ids = near[reach > threshold].astype(np.int64)
         return found
+
+    def leading(self, w: Vector, count: int) -> Ids:
+        """Ids of the rows whose known part of the score for w is largest."""
+        inside, _ = self._split(w)
+        known = self._from_known(w, inside)
+        return np.sort(best(known, min(count, len(known)))).astype(np.int64)
 
     def share_above(self, sample: Array, w: Vector, threshold: float, after: Vector) -> float:
         """The share of sample rows that `above(w, threshold)` would return once the direction `after` was learnt."""
