@@ -105,7 +105,7 @@ def swaps(block: Block, chosen: Positions, max_swaps: int = 10_000) -> tuple[Pos
         candidates = np.flatnonzero(outside & (scores > members.min()))
         if len(candidates) == 0:
             break
-        gains = a * gram[np.ix_(candidates, chosen)]
+        gains = a * gram[candidates[:, None], chosen]
         gains += (scores[candidates, None] - (members + block.coupling)).astype(np.float32)
         where = int(np.argmax(gains))
         if gains.flat[where] <= threshold:
@@ -133,8 +133,9 @@ def tabu(block: Block, chosen: Positions, iterations: int, most_candidates: int 
     current, total, best_total, best_set = chosen.copy(), 0.0, 0.0, chosen
     for now in range(1, iterations + 1):
         merit = np.where(is_member, -np.inf, scores)
-        candidates = best(merit, min(most_candidates, len(block) - k))
-        gains = np.float32(a) * gram[np.ix_(candidates, current)]
+        count = min(most_candidates, len(block) - k)
+        candidates = np.argpartition(merit, len(merit) - count)[len(merit) - count :]
+        gains = np.float32(a) * gram[candidates[:, None], current]
         gains += (scores[candidates, None] - (scores[current] + a)).astype(np.float32)
         held = (free_at[candidates] > now)[:, None] | (free_at[current] > now)
         gains[held & (gains <= best_total - total + GAIN * (1 + k))] = -np.inf

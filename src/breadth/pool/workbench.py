@@ -17,7 +17,7 @@ from breadth.ranking import Positions, best
 
 _WHOLE = 640
 """So many rows and fewer go into the block at once: their Gram matrix costs less than choosing among them."""
-_TABU_RATE, _TABU_MOST = 1000, 300
+_TABU_RATE, _TABU_MOST = 500, 300
 """Tabu iterations for an open gap of (1-θ)/(k-1), the most a relaxation can be off, and so many at the most: effort
 where there is something to gain."""
 _LOOSE = 0.02
@@ -89,7 +89,7 @@ class Workbench:
             uniform = np.full(len(self.block), self.problem.k / len(self.block))
             self._improve(search.frank_wolfe(self.block, uniform))
         grown = len(self.ids) >= 1.25 * self._started_from
-        if grown and (self.looseness() > _LOOSE or self.problem.theta < LOW_THETA or len(self.ids) <= _NEAR):
+        if grown and (self.looseness() > _LOOSE or self.problem.theta < LOW_THETA or len(self.ids) < _NEAR):
             self._many_starts()
             self._started_from = len(self.ids)
         self._settled = True

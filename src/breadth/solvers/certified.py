@@ -18,11 +18,13 @@ from breadth.oracles.requests import Asking, Rows, Top
 from breadth.pool.branch import MOST_ROWS, BranchAndBound
 from breadth.pool.workbench import Workbench, first_rows
 from breadth.problem import Problem, Vector
+from breadth.ranking import best
 from breadth.selection import conclude
 from breadth.solvers.pricing import Priced, Pricing, pricing_for
 
 _RESERVE = 4096
 """Rows fetched with the first scan. They are priced in memory, so the collection is scanned again only at the end."""
+_NEAR_THETA = 0.75
 _ROUNDS = 60
 _SLOW = 0.02
 """A round that lowers the gap by a smaller share than this ends the work on the bound."""
@@ -55,7 +57,9 @@ def certified(
         return (yield from _most_relevant(problem, facts))
     deadline = time.perf_counter() + limit
     pricing = pricing_for(problem, facts)
-    first = yield from pricing.begin(min(facts.size, max(_RESERVE, 8 * problem.k)))
+    # The less relevance counts, the deeper in its ranking are the rows that matter.
+    reserve = _RESERVE if problem.theta < _NEAR_THETA else _RESERVE // 4
+    first = yield from pricing.begin(min(facts.size, max(reserve, 8 * problem.k)))
     bench = Workbench(problem, first, (yield Rows(first)))
     bound = _Bound(bench, facts)
     wide = _WIDE * (1.0 - problem.theta) / (problem.k - 1)
@@ -145,8 +149,8 @@ class _Bound:
         self._bench, self.longest, self.size = bench, facts.max_squared_norm, facts.size
         # u = 0: relevance alone bounds the optimum, before anything is solved.
         nothing = np.zeros(len(bench.problem.query))
-        relevance = np.sort(bench.rows.astype(np.float64) @ bench.problem.query)[-bench.problem.k :]
-        top = bench.problem.relevance_weight * relevance
+        leading = bench.rows[best(bench.scores(bench.problem.query), bench.problem.k)].astype(np.float64)
+        top = bench.problem.relevance_weight * (leading @ bench.problem.query)
         self.value = bench.problem.dual_bound(nothing, top, self.longest)
 
     @property

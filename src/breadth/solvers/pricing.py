@@ -107,8 +107,9 @@ class ScreenPricing:
         assert self._screen is not None
         lowest = float(question.member_scores.min())
         for_set = self._screen.above(question.w_set, lowest)
-        for_dual = self._screen.above(question.w_dual, question.threshold_u)
-        if len(for_set) > self._limit:
+        too_many = len(for_set) > self._limit
+        for_dual = for_set[:0] if too_many else self._screen.above(question.w_dual, question.threshold_u)
+        if too_many:
             sample = yield from self._sampled()
             if np.mean(sample @ question.w_set.astype(sample.dtype) > lowest) * self._facts.size <= self._limit:
                 share = self._screen.share_above(sample, question.w_dual, question.threshold_u, question.w_set)

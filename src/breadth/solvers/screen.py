@@ -29,6 +29,7 @@ class Screen:
         self._basis: list[Vector] = []
         self._known: list[npt.NDArray[np.float32]] = []
         self._left = np.full(len(relevance), max_squared_norm, dtype=np.float32)
+        self._farthest = float(np.sqrt(max_squared_norm))
         if problem.similarity_dim is None:  # a query vector is itself a direction of similarity
             self.learn(problem.query, relevance)
 
@@ -44,6 +45,7 @@ class Screen:
         self._known.append(fresh)
         self._left -= fresh * fresh
         np.maximum(self._left, 0.0, out=self._left)
+        self._farthest = float(np.sqrt(self._left.max()))
 
     def above(self, w: Vector, threshold: float) -> Ids:
         """Ids of every row whose score for w may exceed the threshold."""
@@ -51,7 +53,7 @@ class Screen:
         length = float(np.linalg.norm(rest)) + _SLACK * float(np.linalg.norm(w))
         bound = self._from_known(w, inside)
         # bound + length·ρ > threshold, without a square root for rows that are out of reach anyway
-        near = np.flatnonzero(bound > np.float32(threshold - length * np.sqrt(self._left.max(initial=0.0)) - 1e-6))
+        near = np.flatnonzero(bound > np.float32(threshold - length * self._farthest - 1e-6 * (1.0 + abs(threshold))))
         reach = bound[near] + np.float32(length) * np.sqrt(self._left[near]) + np.float32(_SLACK * np.linalg.norm(w))
         found: Ids = near[reach > threshold].astype(np.int64)
         return found
