@@ -216,11 +216,8 @@ Lost: {lost}.
 
 ## Scans and time
 
-{
-            data[
-                "n"
-            ]:,} × 384 clustered float32 rows, five queries. Scans are searches of the whole collection (several directions at
-once count once). Times are over one plain top-k (`np.argpartition(E @ q, -k)[-k:]`) of the same round.
+{data["n"]:,} × 384 clustered float32 rows, five queries. Scans are searches of the whole collection (several
+directions at once count once). Times are over one plain top-k (`np.argpartition(E @ q, -k)[-k:]`) of the same round.
 
 {table(["k", "θ", "scans", "frank_wolfe scans", "gap", "certified", "frank_wolfe", "mmr"], cost_rows)}
 
@@ -240,8 +237,8 @@ for excluding rows, a tighter relaxation, and branch and bound. "Improved": how 
 
 ## What sharing saves
 
-`many θ`: 64 queries by `select_many` over 64 single calls (k = 10). `frontier k`: nine θ from 0.1 to 0.9 over one `select`
-at θ = 0.7. The same {data["n"]:,} rows.
+`many θ`: 64 queries by `select_many` over 64 single calls (k = 10). `frontier k`: nine θ from 0.1 to 0.9 over one
+`select` at θ = 0.7. The same {data["n"]:,} rows.
 
 {table(["", "ratio"], sharing_rows)}
 """,
