@@ -126,6 +126,17 @@ class Scores:
         return answers
 
 
+def answered(asking: Asking, oracle: Any) -> Any:
+    """What a computation returns when an oracle at hand answers all its questions."""
+    answer = None
+    while True:
+        try:
+            request = asking.send(answer)
+        except StopIteration as stop:
+            return stop.value
+        answer = request.ask(oracle)
+
+
 Request: TypeAlias = "Top | Rows | Mean | Scores"
 Asking: TypeAlias = Generator[Request, Any, Any]
 """A computation that asks an oracle on its way."""

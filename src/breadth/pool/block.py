@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -40,6 +43,13 @@ class Block:
     @property
     def linear(self) -> Vector:
         return self.problem.relevance_weight * self.relevance
+
+    def at(self, theta: float) -> Block:
+        """The same rows for another trade-off; it shares the arrays, so only one of the two may grow."""
+        other = copy(self)
+        other.problem = replace(self.problem, theta=theta)
+        other.coupling = 2.0 * (1.0 - theta)
+        return other
 
     def add(self, ids: Ids, rows: Array) -> None:
         """Take in rows that are not held yet."""

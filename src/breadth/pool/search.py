@@ -29,19 +29,22 @@ def greedy_rows(problem: Problem, rows: Array, count: int) -> Positions:
     return picks
 
 
-def greedy_many(problem: Problem, rows: Array, firsts: Positions, shares: Vector) -> npt.NDArray[np.intp]:
-    """Greedy from several first rows at once, each with its own share of the relevance: (starts, k) positions.
+def greedy_many(
+    problem: Problem, rows: Array, firsts: Positions, shares: Vector, count: int | None = None
+) -> npt.NDArray[np.intp]:
+    """Greedy from several first rows at once, each with its own share of the relevance: (starts, count) positions.
 
-    A share of 1 is greedy on F, ½ is max-sum dispersion, 0 looks at distances alone.
+    A share of 1 is greedy on F, ½ is max-sum dispersion, 0 looks at distances alone. `count` is k by default.
     """
+    count = problem.k if count is None else count
     similar = problem.similar(rows)
     a = similar.dtype.type(2.0 * (1.0 - problem.theta))
     linear = rows @ (problem.relevance_weight * problem.query).astype(rows.dtype)
     gains = shares.astype(rows.dtype)[:, None] * linear
-    picks = np.empty((len(firsts), problem.k), dtype=np.intp)
+    picks = np.empty((len(firsts), count), dtype=np.intp)
     picks[:, 0] = firsts
     every = np.arange(len(firsts))
-    for size in range(1, problem.k):
+    for size in range(1, count):
         last = picks[:, size - 1]
         gains -= a * (similar[last] @ similar.T)
         gains[every, last] = -np.inf

@@ -17,6 +17,8 @@ from breadth.ranking import Positions, best
 
 _WHOLE = 640
 """So many rows and fewer go into the block at once: their Gram matrix costs less than choosing among them."""
+_ROUGH, _FINE = 0.1, 0.003
+"""Accuracy of the relaxation, as a share of the open gap."""
 _TABU_RATE, _TABU_MOST = 500, 300
 """Tabu iterations for an open gap of (1-θ)/(k-1), the most a relaxation can be off, and so many at the most: effort
 where there is something to gain."""
@@ -24,6 +26,7 @@ _LOOSE = 0.02
 """An open gap above this share of (1-θ)/(k-1): try more starts."""
 _STARTS, _NEAR = 96, 1024
 """Starts times k, and how many rows they choose from."""
+_FEW = 5
 LOW_THETA = 0.45
 """Below, relevance says little about which rows belong to good sets, and more of the collection is looked at."""
 
@@ -80,18 +83,21 @@ class Workbench:
         relaxed += (1.0 - theta) * (k - self.problem.squared_length(v))
         return (relaxed - self.value) / self.problem.scale
 
-    def settle(self) -> None:
-        """The best set and dual vector on all rows in memory."""
-        self._relax()
+    def settle(self, lightly: bool = False) -> None:
+        """The best set and dual vector on all rows in memory; `lightly`: from two starts, by swaps alone."""
+        self._relax(finely=not lightly)
         self._improve(best(self.x, self.problem.k))
         self._improve(search.greedy(self.block, int(np.argmax(self.block.relevance))))
+        while lightly:
+            if not self._swap_in():
+                return
+            self._improve(self.chosen)
         if not self._settled:
             uniform = np.full(len(self.block), self.problem.k / len(self.block))
             self._improve(search.frank_wolfe(self.block, uniform))
         grown = len(self.ids) >= 1.25 * self._started_from
         if grown and (self.looseness() > _LOOSE or self.problem.theta < LOW_THETA or len(self.ids) < _NEAR):
-            self._many_starts()
-            self._started_from = len(self.ids)
+            self.many_starts()
         self._settled = True
         self._search_on()
         while self._swap_in():
@@ -125,29 +131,38 @@ class Workbench:
         w = self.problem.direction(self.u)
         return self.rows[best(self.scores(w), self.problem.k)].astype(np.float64) @ w
 
-    def _relax(self) -> None:
-        """The concave relaxation, rows of the reserve entering as they are priced in."""
-        for _ in range(20):
+    def _relax(self, finely: bool = True) -> None:
+        """The concave relaxation, rows of the reserve entering as they are priced in: roughly first, then finely."""
+        block, share = self.block, _ROUGH
+        for _ in range(30):
             # A bound much finer than what rounding to a set leaves open is of no use.
-            wanted = max(1e-6, 0.003 * self.open_gap()) * self.problem.scale
-            block = self.block
+            wanted = max(1e-6, share * self.open_gap()) * self.problem.scale
             self.x = concave.maximise(block.linear, block.gram, self.problem.k, block.coupling, self.x, wanted)
             scores = self.scores(self.problem.direction(self.u))
             threshold = _kth(scores[self._inside], self.problem.k)
             entering = np.flatnonzero(~self._inside & (scores > threshold))
-            if len(entering) == 0:
+            if len(entering) == 0 and (share == _FINE or not finely):
                 return
-            self._enter(entering[best(scores[entering], min(len(entering), 32 + 2 * self.problem.k))])
+            if len(entering) == 0:
+                share = _FINE
+            else:
+                self._enter(entering[best(scores[entering], min(len(entering), 32 + 2 * self.problem.k))])
 
-    def _many_starts(self) -> None:
+    def many_starts(self) -> None:
         """Greedy over the best-scoring rows in memory, for a small k from many first rows."""
-        count = len(self.ids) if self.problem.theta < LOW_THETA else min(len(self.ids), _NEAR)
+        self._started_from = len(self.ids)
+        everything = self.problem.theta < LOW_THETA or self.problem.k <= _FEW
+        count = len(self.ids) if everything else min(len(self.ids), _NEAR)
         near = best(self.scores(self.problem.direction(self.u)), count)
         rows = self.rows[near]
         relevance = rows @ self.problem.query.astype(rows.dtype)
         firsts = np.repeat(first_rows(relevance, max(1, _STARTS // self.problem.k)), 2)
         shares = np.tile([1.0, 0.5], len(firsts) // 2)
         self._improve_from(near[search.greedy_many(self.problem, rows, firsts, shares)])
+        for theta in (self.problem.theta - 0.1, self.problem.theta + 0.1, self.problem.theta + 0.2):
+            if 0.0 <= theta < 1.0:  # what is best for a slightly other trade-off is often a good start
+                other = self.block.at(theta)
+                self._improve(search.swaps(other, search.greedy(other, int(np.argmax(other.relevance))))[0])
 
     def _improve_from(self, picks: npt.NDArray[np.intp]) -> None:
         """Swap local search from the most promising of several sets of positions in the reserve."""

@@ -8,31 +8,53 @@ collection, gains.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from breadth.checks import check_number
+from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import Facts
-from breadth.oracles.requests import Asking, Rows, Top
+from breadth.oracles.protocol import facts as facts_of
+from breadth.oracles.requests import Asking, Rows, Top, answered
 from breadth.pool.branch import MOST_ROWS, BranchAndBound
-from breadth.pool.workbench import Workbench, first_rows
+from breadth.pool.search import greedy_many
+from breadth.pool.workbench import LOW_THETA, Workbench, first_rows
 from breadth.problem import Problem, Vector
 from breadth.ranking import best
-from breadth.selection import conclude
+from breadth.selection import Selection, conclude
+from breadth.solvers.dpp import dpp
+from breadth.solvers.frank_wolfe import frank_wolfe
+from breadth.solvers.greedy import greedy, msd
+from breadth.solvers.mmr import mmr
 from breadth.solvers.pricing import Priced, Pricing, pricing_for
+from breadth.solvers.vrsd import vrsd
 
 _RESERVE = 4096
 """Rows fetched with the first scan. They are priced in memory, so the collection is scanned again only at the end."""
 _NEAR_THETA = 0.75
+_LOOSE = 0.005
+"""An open gap above this share of (1-θ)/(k-1): see what the other methods find."""
+_OTHERS: tuple[Callable[..., Asking], ...] = (
+    frank_wolfe,
+    partial(frank_wolfe, init="topk"),
+    greedy,
+    msd,
+    mmr,
+    dpp,
+    vrsd,
+)
 _ROUNDS = 60
 _SLOW = 0.02
 """A round that lowers the gap by a smaller share than this ends the work on the bound."""
 _SMALL_K, _WIDE = 6, 0.2
 """For so small a k, and a gap above this share of (1-θ)/(k-1), greedy over the whole collection is worth its scans."""
-_FAR_K, _FAR_THETA = 12, 0.25
-"""Likewise for a larger k where relevance hardly counts."""
-_EVERYWHERE = 8
+_FAR_K = 25
+"""Likewise for a larger k where relevance hardly counts (θ < LOW_THETA)."""
+_EVERYWHERE, _BEST = 8, 32
+"""First rows to start from, and rows to bring in for each."""
 _RESOLUTION = 1e-7
 """A gap (reported scale) that counts as closed."""
 
@@ -63,12 +85,16 @@ def certified(
     bench = Workbench(problem, first, (yield Rows(first)))
     bound = _Bound(bench, facts)
     wide = _WIDE * (1.0 - problem.theta) / (problem.k - 1)
-    everywhere = False
+    everywhere = tried = False
     stopped = "rounds"
     rounds = 0
     while rounds < _ROUNDS:
         rounds += 1
         bench.settle()
+        if not tried and (bench.looseness() > _LOOSE or problem.theta < LOW_THETA):
+            tried = True
+            _try_others(bench)
+            bench.settle()
         if len(bench.ids) == facts.size:
             bound.lower(bench.dual_scores())
             stopped = "swap_optimal"
@@ -84,10 +110,10 @@ def certified(
         if bound.gap <= tolerance:
             stopped = "tolerance"
             break
-        small = problem.k <= (_FAR_K if problem.theta < _FAR_THETA else _SMALL_K)
+        small = problem.k <= (_FAR_K if problem.theta < LOW_THETA else _SMALL_K)
         if priced.swap_optimal and small and bound.gap > wide and not everywhere:
             everywhere = True
-            yield from _greedy_everywhere(bench)
+            yield from _greedy_everywhere(bench, facts.size)
         elif priced.swap_optimal and (new == 0 or bound.gap > (1.0 - _SLOW) * before):
             stopped = "swap_optimal"
             break
@@ -173,20 +199,32 @@ def _most_relevant(problem: Problem, facts: Facts) -> Asking:
     return conclude(problem, ids, rows, "certified", bound=problem.value(rows), exact=facts.exact, stats=stats)
 
 
-def _greedy_everywhere(bench: Workbench) -> Asking:
-    """Greedy over the whole collection from several first rows at once: k - 1 batched searches, then local search."""
+def _try_others(bench: Workbench) -> None:
+    """Start from what the other methods return on the rows in memory, if that is all rows: none can then be better."""
     problem = bench.problem
-    firsts = np.repeat(first_rows(bench.scores(problem.query), _EVERYWHERE), 2)
-    shares = np.tile([1.0, 0.5], len(firsts) // 2)
-    sets = bench.ids[firsts][:, None]
-    sums = bench.rows[firsts].astype(np.float64)
-    for size in range(1, problem.k):
+    block = ArrayOracle.over_block(bench.rows, problem.similarity_dim)
+    for solve in _OTHERS:
+        if solve is not vrsd or problem.similarity_dim is None:
+            found: Selection = answered(solve(problem, facts_of(block)), block)
+            bench.start_from(bench.ids[found.ids][None])
+
+
+def _greedy_everywhere(bench: Workbench, size_of_all: int) -> Asking:
+    """Bring the rows that greedy would take from the whole collection into memory, from several first rows.
+
+    Greedy in memory takes some rows, the collection is searched for the best rows to go on with, and so on: after every
+    row for a very small k, after every few for a larger one. Then greedy and local search on all that.
+    """
+    problem = bench.problem
+    sizes = range(1, problem.k) if problem.k <= _SMALL_K else (1, max(2, problem.k // 3))
+    for size in sizes:
+        firsts = np.repeat(first_rows(bench.scores(problem.query), _EVERYWHERE), 2)
+        shares = np.tile([1.0, 0.5], len(firsts) // 2)
+        sets = greedy_many(problem, bench.rows, firsts, shares, size)
         directions = shares[:, None] * (problem.relevance_weight * problem.query)
+        sums = bench.rows[sets].sum(axis=1, dtype=np.float64)
         problem.similar(directions)[:] -= 2.0 * (1.0 - problem.theta) * problem.similar(sums)
-        found, _ = yield Top(directions, size + 1)
-        picks = np.array([next(i for i in ids if i not in mine) for ids, mine in zip(found, sets, strict=True)])
-        rows = yield Rows(picks)
-        bench.take(picks, rows)
-        sets = np.column_stack((sets, picks))
-        sums += rows
-    bench.start_from(sets)
+        found, _ = yield Top(directions, min(size_of_all, size + _BEST))
+        new = np.setdiff1d(found, bench.ids)
+        bench.take(new, (yield Rows(new)))
+    bench.many_starts()

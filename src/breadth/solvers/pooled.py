@@ -11,7 +11,7 @@ from breadth.checks import check_count
 from breadth.errors import InputError
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import Facts, facts
-from breadth.oracles.requests import Asking, Rows, Top
+from breadth.oracles.requests import Asking, Rows, Top, answered
 from breadth.problem import Problem
 from breadth.selection import Certificate, Selection
 
@@ -27,15 +27,7 @@ def pooled(solve: Callable[[Problem, Facts], Asking], problem: Problem, outer: F
         raise InputError(f"pool must be between k ({problem.k}) and the number of rows ({outer.size}), got {pool}")
     ids = np.sort((yield Top(problem.query[None], pool))[0][0])
     block = ArrayOracle.over_block((yield Rows(ids)), problem.similarity_dim)
-    asking = solve(problem, facts(block))
-    answer = None
-    while True:
-        try:
-            request = asking.send(answer)
-        except StopIteration as stop:
-            found: Selection = stop.value
-            break
-        answer = request.ask(block)
+    found: Selection = answered(solve(problem, facts(block)), block)
     certificate: Certificate | None = None
     if found.certificate is not None and pool == outer.size:
         certificate = replace(found.certificate, exact=found.certificate.exact and outer.exact)
