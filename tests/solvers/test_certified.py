@@ -174,8 +174,9 @@ def test_a_tolerance_stops_early_and_keeps_its_word(rng):
     assert found.certificate.bound >= exact.objective - 1e-6
 
 
-def test_a_time_limit_returns_the_best_so_far_with_a_true_gap(rng):
-    E = clustered(rng, 30_000, 32)
+@pytest.mark.parametrize("size", [500, 30_000])
+def test_a_time_limit_returns_the_best_so_far_with_a_true_gap(rng, size):
+    E = clustered(rng, size, 32)
     q = query_near(rng, E)
     found = breadth.select(E, q, k=10, theta=0.3, time_limit=0.0)
     assert found.stats["stopped"] == "time_limit"

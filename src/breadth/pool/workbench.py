@@ -6,6 +6,8 @@ that matters, with its Gram matrix, on which the searching is done. Rows enter t
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import numpy.typing as npt
 
@@ -34,8 +36,9 @@ LOW_THETA = 0.45
 class Workbench:
     """The in-memory side of the certified solver."""
 
-    def __init__(self, problem: Problem, ids: Ids, rows: Array) -> None:
+    def __init__(self, problem: Problem, ids: Ids, rows: Array, deadline: float = np.inf) -> None:
         self.problem = problem
+        self._deadline = deadline
         self.ids, self.rows = ids, rows
         self.block = Block(problem)
         self.x: Vector = np.empty(0)
@@ -88,8 +91,8 @@ class Workbench:
         self._relax(finely=not lightly)
         self._improve(best(self.x, self.problem.k))
         self._improve(search.greedy(self.block, int(np.argmax(self.block.relevance))))
-        while lightly:
-            if not self._swap_in():
+        while lightly or not self.in_time():
+            if not self._swap_in() or not self.in_time():
                 return
             self._improve(self.chosen)
         if not self._settled:
@@ -100,9 +103,13 @@ class Workbench:
             self.many_starts()
         self._settled = True
         self._search_on()
-        while self._swap_in():
+        while self._swap_in() and self.in_time():
             self._improve(self.chosen)
             self._search_on()
+
+    def in_time(self) -> bool:
+        """Whether the deadline (of `time.perf_counter`) is still to come."""
+        return time.perf_counter() <= self._deadline
 
     def take(self, ids: Ids, rows: Array) -> int:
         """Hold further rows in memory; how many were new."""

@@ -35,8 +35,9 @@ from breadth.solvers.vrsd import vrsd
 _RESERVE = 4096
 """Rows fetched with the first scan. They are priced in memory, so the collection is scanned again only at the end."""
 _NEAR_THETA = 0.75
+"""From here on a quarter of that is enough."""
 _LOOSE = 0.005
-"""An open gap above this share of (1-θ)/(k-1): see what the other methods find."""
+"""An open gap above this share of (1-θ)/(k-1): see what the other methods find, if all rows are in memory."""
 _OTHERS: tuple[Callable[..., Asking], ...] = (
     frank_wolfe,
     partial(frank_wolfe, init="topk"),
@@ -82,7 +83,7 @@ def certified(
     # The less relevance counts, the deeper in its ranking are the rows that matter.
     reserve = _RESERVE if problem.theta < _NEAR_THETA else _RESERVE // 4
     first = yield from pricing.begin(min(facts.size, max(reserve, 8 * problem.k)))
-    bench = Workbench(problem, first, (yield Rows(first)))
+    bench = Workbench(problem, first, (yield Rows(first)), deadline)
     bound = _Bound(bench, facts)
     wide = _WIDE * (1.0 - problem.theta) / (problem.k - 1)
     everywhere = tried = False
@@ -91,15 +92,16 @@ def certified(
     while rounds < _ROUNDS:
         rounds += 1
         bench.settle()
-        if not tried and (bench.looseness() > _LOOSE or problem.theta < LOW_THETA):
+        everything = len(bench.ids) == facts.size
+        if not tried and (problem.theta < LOW_THETA or (everything and bench.looseness() > _LOOSE)):
             tried = True
             _try_others(bench)
             bench.settle()
-        if len(bench.ids) == facts.size:
+        if everything:
             bound.lower(bench.dual_scores())
-            stopped = "swap_optimal"
+            stopped = "swap_optimal" if bench.in_time() else "time_limit"
             break
-        if time.perf_counter() > deadline:
+        if not bench.in_time():
             stopped = "time_limit"
             break
         priced: Priced = yield from pricing.ask(bench.question())
@@ -204,7 +206,7 @@ def _try_others(bench: Workbench) -> None:
     problem = bench.problem
     block = ArrayOracle.over_block(bench.rows, problem.similarity_dim)
     for solve in _OTHERS:
-        if solve is not vrsd or problem.similarity_dim is None:
+        if bench.in_time() and (solve is not vrsd or problem.similarity_dim is None):
             found: Selection = answered(solve(problem, facts_of(block)), block)
             bench.start_from(bench.ids[found.ids][None])
 
