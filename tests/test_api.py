@@ -25,7 +25,6 @@ BAD_CALLS = {
     "theta below zero": (lambda E: {"theta": -0.1}, r"theta must be in \[0, 1\], got -0.1"),
     "theta NaN": (lambda E: {"theta": float("nan")}, r"theta must be in \[0, 1\], got nan"),
     "theta a word": (lambda E: {"theta": "high"}, r"theta must be a number in \[0, 1\] or 'auto', got 'high'"),
-    "theta None": (lambda E: {"theta": None}, r"theta must be a number in \[0, 1\], got None"),
     "unknown method": (lambda E: {"method": "mrr"}, "method must be one of .*'mmr'.* got 'mrr'"),
     "method not a word": (lambda E: {"method": 3}, "method must be one of .* got 3"),
     "option of another method": (
@@ -62,7 +61,10 @@ BAD_CALLS = {
     "a class": (lambda E: {"vectors": ArrayOracle}, "got the class ArrayOracle; make one"),
     "penalty of another method": (lambda E: {"method": "greedy", "penalty": 3.0}, "has no option 'penalty'"),
     "choose without auto": (lambda E: {"choose": len}, "choose takes a function and goes with theta='auto'"),
-    "auto and keep": (lambda E: {"theta": "auto", "keep": 0.9}, "pass theta='auto' or keep, not both"),
+    "auto and keep": (
+        lambda E: {"theta": "auto", "keep": 0.9},
+        "pass theta or keep, not both; got theta='auto' and keep=0.9",
+    ),
     "keep beyond one": (lambda E: {"keep": 1.2}, r"keep must be in \[0, 1\], got 1.2"),
     "keep with another method": (lambda E: {"keep": 0.9, "method": "mmr"}, "work with method='certified'"),
     "vectors not unit": (lambda E: {"vectors": 1.01 * E}, "row 0 has length 1.01, not 1; divide every row"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 
 import numpy as np
 import pytest
@@ -116,9 +117,32 @@ def test_many_queries_share_scans(rng, E):
     assert oracle.searches <= max(s.stats["scans"] for s in found) + 2 < sum(s.stats["scans"] for s in found)
 
 
+def test_options_hold_for_every_query(rng, E):
+    queries = np.array([query_near(rng, E) for _ in range(3)])
+    options = {"method": "frank_wolfe", "penalty": 0.3}
+    for found, q in zip(breadth.select_many(E, queries, k=6, theta=0.5, **options), queries, strict=True):
+        assert list(found.ids) == list(breadth.select(E, q, k=6, theta=0.5, **options).ids)
+
+
+def test_a_selection_can_be_pickled(rng, E):
+    found = breadth.select(E, query_near(rng, E), k=4)
+    again = pickle.loads(pickle.dumps(found))
+    assert list(again.ids) == list(found.ids)
+    assert again.certificate == found.certificate
+    with pytest.raises(OracleError, match="does not know its collection"):
+        again.explain()
+
+
+def test_aselect_takes_arrays_too(rng, E):
+    q = query_near(rng, E)
+    assert list(asyncio.run(breadth.aselect(E, q, k=4)).ids) == list(breadth.select(E, q, k=4).ids)
+
+
 def test_many_score_rows(rng, E):
     scores = rng.uniform(size=(3, len(E)))
-    found = breadth.select_many(E, scores=scores, k=4, theta=0.8)
+    done = []
+    found = breadth.select_many(E, scores=scores, k=4, theta=0.8, progress=lambda *a: done.append(a))
+    assert done == [(1, 3), (2, 3), (3, 3)]
     assert [list(s.ids) for s in found] == [list(breadth.select(E, scores=s, k=4, theta=0.8).ids) for s in scores]
 
 

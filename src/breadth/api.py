@@ -24,6 +24,7 @@ from breadth.solvers import SOLVERS, tradeoff
 from breadth.solvers.explain import explain
 from breadth.solvers.pooled import pooled
 
+_DEFAULT_THETA = 0.7
 _TOGETHER = 32
 """Queries that `select_many` runs in lockstep: each holds some thousand rows and a few scores for every row."""
 
@@ -38,7 +39,7 @@ def select(
     query: Any = None,
     *,
     k: int,
-    theta: float | str = 0.7,
+    theta: float | str | None = None,
     scores: Any = None,
     keep: float | None = None,
     choose: Callable[[Selection], float] | None = None,
@@ -53,8 +54,9 @@ def select(
     query     unit vector (d,). Exactly one of `query` and `scores` is given.
     scores    relevance of every row from outside (a reranker, hybrid search), instead of a query.
     k         how many rows.
-    theta     weight of relevance in [0, 1]: 1 is plain top-k, 0 diversity alone; or "auto", the frontier's knee.
-    keep      instead of theta: the most diverse set that keeps this share of top-k's mean relevance, e.g. 0.95.
+    theta     weight of relevance in [0, 1], 0.7 by default: 1 is plain top-k, 0 diversity alone; or "auto", the
+              frontier's knee.
+    keep      instead of theta: the set of the smallest theta that keeps this share (0.95, say) of top-k's relevance.
     choose    with theta="auto": a function that scores a candidate `Selection`; the best scored one is returned.
     method    one of `methods()`.
     pool      restrict the method to this many most relevant rows.
@@ -71,7 +73,7 @@ async def aselect(
     query: Any,
     *,
     k: int,
-    theta: float | str = 0.7,
+    theta: float | str | None = None,
     keep: float | None = None,
     choose: Callable[[Selection], float] | None = None,
     method: str = "certified",
@@ -79,8 +81,8 @@ async def aselect(
     **options: Any,
 ) -> Selection:
     """`select` on an oracle whose methods are coroutines. `explain` is not available on what it returns."""
-    _, _, solver = _prepare(oracle, query, None, k, theta, keep, choose, method, pool, options)
-    found: Selection = await drivers.arun(solver, oracle)
+    asked, _, solver = _prepare(oracle, query, None, k, theta, keep, choose, method, pool, options)
+    found: Selection = await drivers.arun(solver, asked)
     return found
 
 
@@ -89,7 +91,7 @@ def select_many(
     queries: Any = None,
     *,
     k: int,
-    theta: float | str = 0.7,
+    theta: float | str | None = None,
     scores: Any = None,
     keep: float | None = None,
     method: str = "certified",
@@ -99,7 +101,8 @@ def select_many(
 ) -> list[Selection]:
     """`select` for many queries (b, d) or score rows (b, n): each round's searches share one scan of the collection.
 
-    `progress(done, total)` is called after every batch of queries.
+    `progress(done, total)` is called after every batch of queries. A `time_limit` counts from the start of the batch a
+    query is in, since the queries of a batch take turns.
     """
     if (queries is None) == (scores is None):
         seen = "neither" if queries is None else "both"
@@ -109,11 +112,13 @@ def select_many(
     many = np.asarray(many)
     if many.ndim != 2:
         raise InputError(f"{name} must have two dimensions, one row for each query, got shape {many.shape}")
-    if scores is not None:  # every query has a collection of its own, so nothing can be shared
-        return [
-            select(oracle, scores=row, k=k, theta=theta, keep=keep, method=method, pool=pool, **options) for row in many
-        ]
     found: list[Selection] = []
+    if scores is not None:  # every query has a collection of its own, so nothing can be shared
+        for row in many:
+            found.append(select(oracle, scores=row, k=k, theta=theta, keep=keep, method=method, pool=pool, **options))
+            if progress is not None:
+                progress(len(found), len(many))
+        return found
     for start in range(0, len(many), _TOGETHER):
         batch = [
             _prepare(oracle, q, None, k, theta, keep, None, method, pool, options)
@@ -170,6 +175,10 @@ def _prepare(
     options: dict[str, Any],
 ) -> tuple[Any, Problem, Asking]:
     """The oracle, the checked problem and the generator that solves it."""
+    options = dict(options)
+    if keep is not None and theta is not None:
+        raise InputError(f"pass theta or keep, not both; got theta={theta!r} and keep={keep!r}")
+    theta = _DEFAULT_THETA if theta is None else theta
     automatic = isinstance(theta, str) and theta == "auto"
     if isinstance(theta, str) and not automatic:
         raise InputError(f"theta must be a number in [0, 1] or 'auto', got {theta!r}")
@@ -180,8 +189,6 @@ def _prepare(
     oracle, problem = _state(_oracle(vectors), query, scores, k, weight, chosen_penalty)
     solve = SOLVERS[check_choice(method, "method", SOLVERS)]
     if keep is not None or automatic:
-        if keep is not None and automatic:
-            raise InputError("pass theta='auto' or keep, not both")
         if method != "certified" or pool is not None or options:
             raise InputError("keep and theta='auto' work with method='certified' without options or pool")
         if keep is not None:

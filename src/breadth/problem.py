@@ -64,6 +64,12 @@ class Problem:
         inside -= 2.0 * (1.0 - self.theta) * self.similar(v)
         return w
 
+    def likeness(self, row: Array) -> Vector:
+        """The direction whose inner products are similarities to a row."""
+        direction = np.zeros(len(self.query))
+        self.similar(direction)[:] = self.similar(row)
+        return direction
+
     def squared_length(self, v: Array) -> float:
         """‖v‖² over the coordinates that enter similarities."""
         part = self.similar(v)

@@ -33,14 +33,17 @@ class Certificate:
 
     @classmethod
     def of(cls, bound: float, objective: float, exact: bool) -> Certificate:
-        """A bound just below a value that was reached is rounding: the reached value is then the bound. One that is
-        clearly below proves that an engine that calls itself exact is not, or that its rows are not of unit length."""
-        if exact and bound < objective - 1e-4 * (1.0 + abs(objective)):
+        """A bound just below a value that was reached is rounding: the reached value is then the bound. A little more
+        counts as a gap of that size; one that is clearly below proves that an engine that calls itself exact is not,
+        or that its rows are not of unit length."""
+        unit = 1.0 + abs(objective)
+        if exact and bound < objective - 1e-4 * unit:
             raise OracleError(
                 f"the oracle contradicts itself: a set reached {objective:.6g}, above the bound {bound:.6g}; "
                 "are its rows of unit length, and its searches exact as it says?"
             )
-        bound = max(bound, objective)
+        if bound < objective:
+            bound = objective if bound >= objective - 2e-6 * unit else 2.0 * objective - bound
         return cls(bound=bound, gap=bound - objective, exact=exact)
 
 
@@ -75,6 +78,10 @@ class Selection:
             f"Selection(method={self.method!r}, k={self.k}, theta={self.theta:g}, "
             f"objective={self.objective:.4f}, relevance={self.relevance:.4f}, diversity={self.diversity:.4f}{gap})"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled without its collection: it can then no longer explain itself."""
+        return {**self.__dict__, "explainer": None}
 
     def explain(self) -> Explanation:
         """Per passage: its relevance, its closest chosen neighbour, what the set would lose without it and what would

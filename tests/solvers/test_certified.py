@@ -242,9 +242,66 @@ def test_proving_on_a_larger_collection(rng, monkeypatch):
     plain = breadth.select(E, q, k=6, theta=0.85)
     proved = [breadth.select(oracle, q, k=6, theta=0.85, prove=20.0) for oracle in (ArrayOracle(E), SearchOnly(E))]
     for found in proved:
-        assert found.stats["stopped"] == "optimal"
+        assert found.certificate.gap <= 1e-7
         assert found.objective >= plain.objective - 1e-9
         assert found.certificate.bound <= plain.certificate.bound + 1e-6
     assert proved[0].certificate.optimal
+    assert proved[0].stats["stopped"] == "optimal"
     assert not proved[1].certificate.optimal  # its engine does not call itself exact
     assert set(proved[0].ids.tolist()) == set(proved[1].ids.tolist())
+
+
+def test_copies_in_float16_do_not_run_in_circles(rng):
+    """Rows a little longer than 1: swapping copies must not look like a gain."""
+    E = np.repeat(isotropic(rng, 150, 64), 2, axis=0).astype(np.float16)
+    found = breadth.select(E, query_near(rng, E.astype(np.float64)), k=8, theta=0.7)
+    assert found.stats["swaps"] < 1000
+
+
+@pytest.mark.parametrize("reserve", [20, 4096])
+def test_rows_of_slightly_different_length(rng, monkeypatch, reserve):
+    monkeypatch.setattr(module, "_RESERVE", reserve)
+    for _ in range(10):
+        E = isotropic(rng, 60, 4).astype(np.float64) * rng.uniform(0.9991, 1.0, size=(60, 1))
+        q = unit(rng.standard_normal(4))
+        found = breadth.select(E, q, k=3, theta=0.4)
+        assert min(reason.loss for reason in found.explain()) >= -1e-6
+        best = breadth.select(E, q, k=3, theta=0.4, method="exact")
+        assert found.certificate.bound >= best.objective - 1e-6
+
+
+def test_one_row_repeated_thousands_of_times(rng):
+    E = np.repeat(isotropic(rng, 1, 16), 4200, axis=0)
+    found = breadth.select(E, query_near(rng, E), k=5, theta=0.7)
+    assert found.certificate.gap <= 1e-4
+    mixed = np.concatenate((np.repeat(isotropic(rng, 1, 16), 5000, axis=0), clustered(rng, 3000, 16)))
+    found = breadth.select(mixed, query_near(rng, mixed[:1]), k=10, theta=0.7)
+    assert found.stats["stopped"] == "swap_optimal"
+    assert found.certificate.gap <= 0.3 / 9 + 1e-6
+
+
+def test_one_dimension(rng):
+    E = np.where(rng.uniform(size=(4200, 1)) < 0.5, 1.0, -1.0)
+    found = breadth.select(E, [1.0], k=5, theta=0.3)
+    assert found.stats["stopped"] == "swap_optimal"
+    assert found.stats["scans"] < 15
+
+
+@pytest.mark.parametrize("scale", [1e-3, 3e-4, 3e-5])
+def test_screening_survives_directions_that_are_nearly_known(rng, scale):
+    E = isotropic(rng, 4000, 24)
+    problem = Problem(unit(rng.standard_normal(24)), 5, 0.4)
+    screen = Screen(problem, E @ problem.query.astype(np.float32), 1.0 + 1e-6)
+    w, other = 20 * unit(rng.standard_normal(24)), rng.standard_normal(24)
+    for direction in (w, w + scale * other):
+        screen.learn(direction, E @ direction.astype(np.float32))
+    probe = w + 3 * other
+    assert (screen.bounds(probe) >= E.astype(np.float64) @ probe).all()
+
+
+def test_screening_of_near_copies_of_a_known_direction(rng):
+    q = unit(rng.standard_normal(24))
+    E = unit(q + 1e-4 * rng.standard_normal((2000, 24))).astype(np.float32)
+    screen = Screen(Problem(q, 5, 0.4), E @ q.astype(np.float32), 1.0 + 1e-6)
+    probe = q + 5 * rng.standard_normal(24)
+    assert (screen.bounds(probe) >= E.astype(np.float64) @ probe).all()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -79,6 +79,7 @@ class BranchAndBound:
                 self._offer(np.array([*node.taken, *node.rows[:k]], dtype=np.intp), exact=len(node.rows) >= k)
                 return []
             new_bound, x, gradient = self._relax(node, k, resolution)
+            node = replace(node, x=x)
             bound = min(bound, new_bound)
             self._offer(np.array([*node.taken, *node.rows[best(x, k)]], dtype=np.intp))
             if bound <= self.value + resolution:

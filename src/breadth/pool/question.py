@@ -19,8 +19,8 @@ class Question:
     """A set (`members`, (k, d) float64 rows), a dual vector `u`, and the ids held in memory already (sorted).
 
     A row outside moves the bound if its score for w(u) is above `threshold_u`, the k-th best in memory. It improves the
-    set if swapping it in gains more than `gain`:  gain(i in, j out) = e_i·(w + 2(1-θ)e_j) - e_j·w - 2(1-θ).
-    So no row that scores below the lowest member can gain.
+    set if swapping it in gains more than `gain`:  gain(i in, j out) = e_i·(w + 2(1-θ)e_j) - e_j·w - 2(1-θ)‖e_j‖².
+    So no row that scores below the lowest member can gain. `longest` is the largest ‖e‖² there can be.
     """
 
     problem: Problem
@@ -29,6 +29,7 @@ class Question:
     held: Ids
     threshold_u: float
     gain: float
+    longest: float
 
     @cached_property
     def w_set(self) -> Vector:
@@ -42,6 +43,19 @@ class Question:
     def member_scores(self) -> Vector:
         return self.members @ self.w_set
 
+    @cached_property
+    def floors(self) -> Vector:
+        """What a row must reach, for each member, in the direction w + 2(1-θ)e_j: e_j·w + 2(1-θ)‖e_j‖²."""
+        own = np.square(self.problem.similar(self.members)).sum(axis=1)
+        floors: Vector = self.member_scores + self.coupling * own
+        return floors
+
+    @cached_property
+    def lowest(self) -> float:
+        """The score for w below which no row can gain: the lowest member's, less what a longer row could make up."""
+        own = np.sqrt(np.square(self.problem.similar(self.members)).sum(axis=1))
+        return float((self.member_scores - self.coupling * own * (np.sqrt(self.longest) - own)).min())
+
     @property
     def coupling(self) -> float:
         return 2.0 * (1.0 - self.problem.theta)
@@ -51,7 +65,7 @@ class Question:
         similar = self.problem.similar
         cross = similar(rows) @ similar(self.members).T.astype(rows.dtype)
         scores = rows @ self.w_set.astype(rows.dtype)
-        gains: Vector = scores[:, None] + self.coupling * cross - (self.member_scores + self.coupling)
+        gains: Vector = scores[:, None] + self.coupling * cross - self.floors
         return gains
 
     def replacements(self, rows: Array) -> Positions:

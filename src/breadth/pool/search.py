@@ -93,8 +93,10 @@ def frank_wolfe(block: Block, x: Vector, max_iterations: int = 60) -> Positions:
 def swaps(block: Block, chosen: Positions, max_swaps: int = 10_000) -> tuple[Positions, int]:
     """Exchange one row for another as long as F grows, best exchange first.
 
-    gain(i in, j out) = e_i·w - e_j·w - 2(1-θ)(1 - e_i·e_j): only rows that score above the lowest member can gain.
+    gain(i in, j out) = e_i·w - e_j·w - 2(1-θ)(‖e_j‖² - e_i·e_j): only rows that score above the lowest member can gain.
     """
+    own = block.gram.diagonal().astype(np.float64)
+    shorter = block.coupling * np.sqrt(own) * (np.sqrt(own.max()) - np.sqrt(own))
     a = np.float32(block.coupling)
     gram = block.gram
     chosen = chosen.copy()
@@ -105,11 +107,11 @@ def swaps(block: Block, chosen: Positions, max_swaps: int = 10_000) -> tuple[Pos
     done = 0
     while done < max_swaps:
         members = scores[chosen]
-        candidates = np.flatnonzero(outside & (scores > members.min()))
+        candidates = np.flatnonzero(outside & (scores > (members - shorter[chosen]).min()))
         if len(candidates) == 0:
             break
         gains = a * gram[candidates[:, None], chosen]
-        gains += (scores[candidates, None] - (members + block.coupling)).astype(np.float32)
+        gains += (scores[candidates, None] - (members + block.coupling * own[chosen])).astype(np.float32)
         where = int(np.argmax(gains))
         if gains.flat[where] <= threshold:
             break
@@ -128,6 +130,7 @@ def tabu(block: Block, chosen: Positions, iterations: int, most_candidates: int 
     It leaves local optima that swaps alone cannot leave. Returns the best set met, at least as good as `chosen`.
     """
     k, a, gram = block.problem.k, block.coupling, block.gram
+    own = gram.diagonal().astype(np.float64)
     inside_for, outside_for = 1 + min(k // 2, 5), 8
     free_at = np.zeros(len(block), dtype=np.int64)  # the iteration from which a row may move again
     scores = block.linear - a * gram[chosen].sum(axis=0, dtype=np.float64)
@@ -139,7 +142,7 @@ def tabu(block: Block, chosen: Positions, iterations: int, most_candidates: int 
         count = min(most_candidates, len(block) - k)
         candidates = np.argpartition(merit, len(merit) - count)[len(merit) - count :]
         gains = np.float32(a) * gram[candidates[:, None], current]
-        gains += (scores[candidates, None] - (scores[current] + a)).astype(np.float32)
+        gains += (scores[candidates, None] - (scores[current] + a * own[current])).astype(np.float32)
         held = (free_at[candidates] > now)[:, None] | (free_at[current] > now)
         gains[held & (gains <= best_total - total + GAIN * (1 + k))] = -np.inf
         where = int(np.argmax(gains))

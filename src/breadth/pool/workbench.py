@@ -36,8 +36,9 @@ LOW_THETA = 0.45
 class Workbench:
     """The in-memory side of the certified solver."""
 
-    def __init__(self, problem: Problem, ids: Ids, rows: Array, deadline: float = np.inf) -> None:
+    def __init__(self, problem: Problem, ids: Ids, rows: Array, longest: float, deadline: float = np.inf) -> None:
         self.problem = problem
+        self._longest = longest
         self._deadline = deadline
         self.ids, self.rows = ids, rows
         self.block = Block(problem)
@@ -131,7 +132,7 @@ class Workbench:
         members = self.chosen_rows.astype(np.float64)
         threshold = _kth(self.scores(self.problem.direction(u)), self.problem.k)
         gain = 2.0 * search.GAIN * (1.0 + self.problem.k)
-        return Question(self.problem, members, u, np.sort(self.ids), threshold, gain)
+        return Question(self.problem, members, u, np.sort(self.ids), threshold, gain, self._longest)
 
     def dual_scores(self) -> Vector:
         """The k best scores for w(u) in memory, in float64."""
@@ -198,8 +199,7 @@ class Workbench:
         """Bring rows of the reserve that gain by a swap into the block; whether there were any."""
         question = self.question()
         scores = self.scores(question.w_set)
-        lowest = (question.members @ question.w_set).min()
-        candidates = np.flatnonzero(~self._inside & (scores > lowest))
+        candidates = np.flatnonzero(~self._inside & (scores > question.lowest))
         chosen = question.replacements(self.rows[candidates])
         self._enter(candidates[chosen])
         return len(chosen) > 0

@@ -67,7 +67,8 @@ def certified(
 
     `tolerance`: stop as soon as the gap (reported scale) is at most this. `time_limit`: seconds after which the best
     set so far is returned with its true gap. `stats["stopped"]` says why it ended: "swap_optimal" (no exchange of one
-    row with any row of the collection gains), "tolerance", "time_limit" or, with `prove`, "optimal".
+    row with any row of the collection gains), "tolerance", "time_limit", "rounds" (a limit that is there for safety)
+    or, with `prove`, "optimal" and "prove" (a better set was found, but its proof ran out of time).
 
     `prove`: seconds to spend on closing the gap, once the set is found: rows that can be in no better set are excluded,
     and where few remain a tighter relaxation and branch and bound go on until the set is proved optimal
@@ -83,7 +84,7 @@ def certified(
     # The less relevance counts, the deeper in its ranking are the rows that matter.
     reserve = _RESERVE if problem.theta < _NEAR_THETA else _RESERVE // 4
     first = yield from pricing.begin(min(facts.size, max(reserve, 8 * problem.k)))
-    bench = Workbench(problem, first, (yield Rows(first)), deadline)
+    bench = Workbench(problem, first, (yield Rows(first)), facts.max_squared_norm, deadline)
     bound = _Bound(bench, facts)
     wide = _WIDE * (1.0 - problem.theta) / (problem.k - 1)
     everywhere = tried = False
@@ -106,10 +107,9 @@ def certified(
             break
         priced: Priced = yield from pricing.ask(bench.question())
         before = bound.gap
-        if priced.complete_u:
-            bound.lower(np.concatenate((bench.dual_scores(), priced.best_u)))
+        bound.lower(np.concatenate((bench.dual_scores(), priced.best_u)))
         new = bench.take(priced.ids, priced.rows)
-        if bound.gap <= tolerance:
+        if 0.0 < bound.gap <= tolerance:
             stopped = "tolerance"
             break
         small = problem.k <= (_FAR_K if problem.theta < LOW_THETA else _SMALL_K)
@@ -123,8 +123,10 @@ def certified(
     ids, rows = bench.chosen_ids, bench.chosen_rows
     if prove > 0.0 and stopped == "swap_optimal":
         ids, rows = yield from _prove(bench, bound, pricing, min(deadline, time.perf_counter() + prove), stats)
-        if bound.value - problem.value(rows) <= _RESOLUTION * problem.scale:
+        if facts.exact and bound.value - problem.value(rows) <= _RESOLUTION * problem.scale:
             stopped = "optimal"
+        elif not np.array_equal(np.sort(ids), np.sort(bench.chosen_ids)):
+            stopped = "prove"  # a better set, but there was no time to see whether swaps improve it
     stats["stopped"] = stopped
     return conclude(problem, ids, rows, "certified", bound=bound.value, exact=facts.exact, stats=stats)
 

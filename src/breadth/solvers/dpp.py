@@ -47,11 +47,9 @@ def dpp(problem: Problem, facts: Facts) -> Asking:
         relevance[pick] = -np.inf
         if size + 1 == problem.k:
             break
-        direction = np.zeros(len(problem.query))
-        problem.similar(direction)[:] = problem.similar(rows[size])
         update = factor[size]
         if residual[pick] > floor:
-            update[:] = (yield Scores(direction[None]))[0]
+            update[:] = (yield Scores(problem.likeness(rows[size])[None]))[0]
             update -= factor[:size, pick] @ factor[:size]
             update /= np.sqrt(residual[pick])
             np.multiply(update, update, out=merit)

@@ -29,9 +29,7 @@ def mmr(problem: Problem, facts: Facts) -> Asking:
         weighted[pick] = -np.inf
         if size + 1 == problem.k:
             break
-        direction = np.zeros(len(problem.query))
-        problem.similar(direction)[:] = problem.similar(rows[size])
-        similarity = (yield Scores(direction[None]))[0]
+        similarity = (yield Scores(problem.likeness(rows[size])[None]))[0]
         np.maximum(nearest, similarity, out=nearest)
         np.multiply(nearest, 1 - theta, out=merit)
         np.subtract(weighted, merit, out=merit)

@@ -27,15 +27,14 @@ _EXPLORE = 2048
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """`ids`, `rows`: worth having in memory. `best_u`: scores for w(u) of rows not held that may be among the k best.
+    """`ids`, `rows`: worth having in memory. `swap_optimal`: no row outside memory gains by a swap.
 
-    `complete_u`: no other row outside has a score for w(u) above the threshold. `swap_optimal`: no row outside gains.
+    `best_u`: with the scores in memory they bound the sum of the k best scores for w(u) of the whole collection.
     """
 
     ids: Ids
     rows: Array
     best_u: Vector
-    complete_u: bool
     swap_optimal: bool
 
 
@@ -69,17 +68,17 @@ class SearchPricing:
         directions = question.member_directions() if by_member else question.w_set[None]
         wanted = min(size, k + PER_MEMBER if by_member else max(256, 4 * k))
         ids, scores = yield Top(np.vstack((directions, question.w_dual)), wanted)
-        lowest = question.member_scores.min()
-        settled = by_member or wanted == size or bool(scores[0, -1] <= lowest)
+        settled = by_member or wanted == size or bool(scores[0, -1] <= question.lowest)
         self._many_above = not settled
-        floor = (question.member_scores + question.coupling + question.gain)[:, None] if by_member else lowest
+        floor = (question.floors + question.gain)[:, None] if by_member else question.lowest
         above = ids[-1][scores[-1] > question.threshold_u]
         new = np.setdiff1d(np.concatenate((ids[:-1][scores[:-1] > floor], above)), question.held)
         rows = yield Rows(new)
         gaining = len(question.replacements(np.asarray(rows, dtype=np.float64))) > 0
-        fresh = ~np.isin(ids[-1], question.held)
-        complete = wanted == size or scores[-1, -1] <= question.threshold_u or np.count_nonzero(fresh) >= k
-        return Priced(new, rows, scores[-1][fresh][:k], bool(complete), settled and not gaining)
+        best_u = scores[-1][~np.isin(ids[-1], question.held)][:k]
+        if wanted < size:  # no row that was not found scores higher than the last one that was
+            best_u = np.concatenate((best_u, np.full(k, scores[-1, -1])))
+        return Priced(new, rows, best_u, settled and not gaining)
 
     def above(self, w: Vector, threshold: float, most: int) -> Asking:
         ids, scores = yield Top(w[None], min(most, self._facts.size))
@@ -105,7 +104,7 @@ class ScreenPricing:
 
     def ask(self, question: Question) -> Asking:
         assert self._screen is not None
-        lowest = float(question.member_scores.min())
+        lowest = question.lowest
         for_set = self._screen.above(question.w_set, lowest)
         too_many = len(for_set) > self._limit
         for_dual = for_set[:0] if too_many else self._screen.above(question.w_dual, question.threshold_u)
@@ -125,9 +124,10 @@ class ScreenPricing:
             return (yield from self._fetch(question, for_set, for_dual, settles=True))
         for_dual = self._screen.above(question.w_dual, question.threshold_u)
         for_set = self._screen.above(question.w_set, lowest)
-        if len(for_dual) > 2 * self._limit:  # the sample misjudged: the bound can wait, the set cannot
+        if len(for_set) > 2 * self._limit and self._explored:
+            return (yield from SearchPricing(self._problem, self._facts, many_above=True).ask(question))
+        if len(for_dual) > 2 * self._limit:  # many rows tie, or the sample misjudged: bounds on scores must do
             for_dual = for_dual[:0]
-            return (yield from self._fetch(question, for_set, for_dual, settles=True, complete_u=False))
         if len(for_set) > 2 * self._limit:  # too far from settled: first bring in what the dual vector asks for
             self._explored = True
             if self._problem.theta < LOW_THETA:
@@ -163,7 +163,6 @@ class ScreenPricing:
         for_set: Ids,
         for_dual: Ids,
         settles: bool,
-        complete_u: bool = True,
         keep_all: bool = False,
     ) -> Asking:
         """Fetch the rows, chunk by chunk, and keep those that gain by a swap or move the bound."""
@@ -182,7 +181,7 @@ class ScreenPricing:
             rows = yield Rows(ids)
             scores = np.asarray(rows @ question.w_dual.astype(rows.dtype), dtype=np.float64)
             above = np.flatnonzero(scores > question.threshold_u)
-            dual_scores.append(scores[above])
+            dual_scores.append(scores[best(scores, min(k, len(scores)))])
             candidates = np.flatnonzero(is_for_set[ids])
             replacements = candidates[question.replacements(rows[candidates])]
             gained |= len(replacements) > 0
@@ -193,9 +192,11 @@ class ScreenPricing:
             )
             keep_ids.append(ids[keep])
             keep_rows.append(rows[keep])
-        found = np.concatenate(dual_scores)
-        top = found[best(found, min(k, len(found)))]
-        return Priced(np.concatenate(keep_ids), np.concatenate(keep_rows), top, complete_u, settles and not gained)
+        assert self._screen is not None
+        others = self._screen.bounds(question.w_dual)
+        others[question.held] = others[wanted] = -np.inf
+        top = np.concatenate((*dual_scores, others[best(others, k)]))
+        return Priced(np.concatenate(keep_ids), np.concatenate(keep_rows), top, settles and not gained)
 
 
 def pricing_for(problem: Problem, facts: Facts) -> Pricing:

@@ -16,8 +16,10 @@ import numpy.typing as npt
 from breadth.problem import Array, Ids, Problem, Vector
 from breadth.ranking import best
 
-_SLACK = 2e-6
+_ROUNDING = 1e-6
 """Rounding of float32 scores, relative to the length of the direction."""
+_NEARLY = 1e-3
+"""A direction with a smaller share than this outside the known ones is taken as known."""
 
 
 class Screen:
@@ -29,34 +31,41 @@ class Screen:
         self._basis: list[Vector] = []
         self._known: list[npt.NDArray[np.float32]] = []
         self._left = np.full(len(relevance), max_squared_norm, dtype=np.float32)
-        self._farthest = float(np.sqrt(max_squared_norm))
+        self._errors: list[float] = []
         if problem.similarity_dim is None:  # a query vector is itself a direction of similarity
             self.learn(problem.query, relevance)
 
     def learn(self, w: Vector, scores: Array) -> None:
-        """Take in the scores of all rows for one more direction."""
+        """Take in the scores of all rows for one more direction, unless it is nearly known."""
         inside, rest = self._split(w)
-        length = float(np.linalg.norm(rest))
-        if length <= 1e-6 * float(np.linalg.norm(w)):
+        length, whole = float(np.linalg.norm(rest)), float(np.linalg.norm(w))
+        if length <= _NEARLY * whole:  # dividing by so little would blow up the rounding of the scores
             return
         fresh = np.asarray(scores - self._from_known(w, inside), dtype=np.float32)
         fresh /= np.float32(length)
         self._basis.append(rest / length)
         self._known.append(fresh)
+        self._errors.append((_ROUNDING * whole + sum(map(abs, inside)) * max(self._errors, default=0.0)) / length)
         self._left -= fresh * fresh
         np.maximum(self._left, 0.0, out=self._left)
-        self._farthest = float(np.sqrt(self._left.max()))
 
     def above(self, w: Vector, threshold: float) -> Ids:
         """Ids of every row whose score for w may exceed the threshold."""
-        inside, rest = self._split(w)
-        length = float(np.linalg.norm(rest)) + _SLACK * float(np.linalg.norm(w))
-        bound = self._from_known(w, inside)
-        # bound + length·ρ > threshold, without a square root for rows that are out of reach anyway
-        near = np.flatnonzero(bound > np.float32(threshold - length * self._farthest - 1e-6 * (1.0 + abs(threshold))))
-        reach = bound[near] + np.float32(length) * np.sqrt(self._left[near]) + np.float32(_SLACK * np.linalg.norm(w))
-        found: Ids = near[reach > threshold].astype(np.int64)
+        found: Ids = np.flatnonzero(self.bounds(w) > np.float32(threshold)).astype(np.int64)
         return found
+
+    def bounds(self, w: Vector) -> Array:
+        """For every row a number that its score for w does not exceed."""
+        inside, rest = self._split(w)
+        bounds = self._from_known(w, inside)
+        # A length ρ from ρ² is uncertain by the root of what ρ² is uncertain by.
+        reach = np.sqrt(self._left + np.float32(_ROUNDING * (1 + len(self._basis))))
+        reach *= np.float32(np.linalg.norm(rest))
+        bounds += reach
+        slack = _ROUNDING * float(np.linalg.norm(w)) * (1 + len(inside))
+        slack += sum(abs(part) * error for part, error in zip(inside, self._errors, strict=True))
+        bounds += np.float32(slack)
+        return bounds
 
     def leading(self, w: Vector, count: int) -> Ids:
         """Ids of the rows whose known part of the score for w is largest."""

@@ -19,7 +19,7 @@ DEFAULT_THETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _AUTO_THETAS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 _RESERVE = 4096
 _WANTED = 512
-_BISECTIONS = 10
+_BISECTIONS, _BACK = 10, 3
 
 
 def frontier(problem: Problem, facts: Facts, *, thetas: Sequence[float] = DEFAULT_THETAS) -> Asking:
@@ -34,7 +34,7 @@ def frontier(problem: Problem, facts: Facts, *, thetas: Sequence[float] = DEFAUL
     rows = yield Rows(first)
     top = float(np.mean(np.asarray(rows[: problem.k], dtype=np.float64) @ problem.query))
     inner = [p for p in problems if 0.0 <= p.theta < 1.0 and p.k < facts.size and p.k > 1]
-    benches = [Workbench(p, first, rows) for p in inner]
+    benches = [Workbench(p, first, rows, facts.max_squared_norm) for p in inner]
     bounds = [np.inf] * len(benches)
     for attempt in range(2):
         for place, bench in enumerate(benches):
@@ -73,10 +73,9 @@ def _price(benches: list[Workbench], bounds: list[float], facts: Facts, fetch: b
 
 
 def keep(problem: Problem, facts: Facts, *, share: float) -> Asking:
-    """The most diverse set whose mean relevance is at least `share` of top-k's: bisection on θ, in memory.
+    """The certified set of the smallest θ whose mean relevance is at least `share` of top-k's, by bisection on θ.
 
-    The answer is the certified selection of the smallest θ found whose set keeps enough. `theta` of the selection says
-    which θ that was.
+    `theta` of the selection says which θ that was. Sets that are best for no θ are not looked at.
     """
     ids = (yield Top(problem.query[None], min(facts.size, max(_RESERVE, 8 * problem.k))))[0][0]
     rows = yield Rows(ids)
@@ -85,17 +84,25 @@ def keep(problem: Problem, facts: Facts, *, share: float) -> Asking:
     low, high = 0.0, 1.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2.0
-        bench = Workbench(replace(problem, theta=middle), ids, rows)
+        bench = Workbench(replace(problem, theta=middle), ids, rows, facts.max_squared_norm)
         bench.settle()
         enough = float(np.mean(bench.chosen_rows.astype(np.float64) @ problem.query)) >= floor
         low, high = (low, middle) if enough else (middle, high)
-    # The certified set of the whole collection can be a little less relevant than the one in memory.
-    theta = high
-    while True:
-        found: Selection = yield from certified(replace(problem, theta=min(theta, 1.0)), facts)
-        if found.relevance >= floor or theta >= 1.0:
-            return found.with_stats(keep=share)
-        theta += max(0.02 * (1.0 - theta), 2.0**-_BISECTIONS)
+    # The certified set of the whole collection can be less relevant than the one in memory: go up in growing steps, and
+    # halfway back.
+    found: Selection = yield from certified(replace(problem, theta=high), facts)
+    too_low, step = high, 2.0**-_BISECTIONS
+    while found.relevance < floor and found.theta < 1.0:
+        too_low, step = found.theta, 2.0 * step
+        found = yield from certified(replace(problem, theta=min(too_low + step, 1.0)), facts)
+    for _ in range(_BACK if found.theta > high else 0):
+        middle = (too_low + found.theta) / 2.0
+        other: Selection = yield from certified(replace(problem, theta=middle), facts)
+        if other.relevance >= floor:
+            found = other
+        else:
+            too_low = middle
+    return found.with_stats(keep=share)
 
 
 def automatic(problem: Problem, facts: Facts, *, judge: Callable[[Selection], float] | None = None) -> Asking:
