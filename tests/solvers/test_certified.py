@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,10 +52,21 @@ def test_the_bound_is_above_the_optimum_and_the_set_below_it(case):
 
 
 @pytest.mark.parametrize("shape", sorted(SHAPES))
-@pytest.mark.parametrize("k", [2, 3, 5, 10, 25, 100])
+@pytest.mark.parametrize("k", [2, 3, 5, 10, 25, 100, 200])
 def test_it_never_loses_and_no_swap_gains(rng, shape, k):
     E = SHAPES[shape](rng, 700, 24)
-    q = query_near(rng, E)
+    never_loses(E, query_near(rng, E), k)
+
+
+@pytest.mark.parametrize("k", [2, 5, 10, 25, 100])
+@pytest.mark.parametrize("question", [0, 7])
+def test_it_never_loses_on_real_passages(k, question):
+    folder = Path(__file__).parents[2] / "examples" / "data" / "wikipedia"
+    E, Q = (unit(np.load(folder / f"{name}.f16.npy").astype(np.float32)) for name in ("passages", "questions"))
+    never_loses(E, Q[question], k)
+
+
+def never_loses(E, q, k):
     oracle = ArrayOracle(E)
     for theta in THETAS:
         found = breadth.select(oracle, q, k=k, theta=theta)

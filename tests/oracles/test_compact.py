@@ -1,0 +1,154 @@
+"""The compact oracle gives the answers of a full scan: compiled or not, from memory or from a file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import breadth
+from breadth import ArrayOracle, InputError
+from breadth.oracles import CompactOracle, Oracle, ScoringOracle, kernels
+from breadth.oracles import compact as module
+from tests.synthetic import SHAPES, clustered, isotropic, query_near
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def kernel(request, monkeypatch):
+    if request.param == "numpy":
+        monkeypatch.setattr(kernels, "compiled", lambda: None)
+    else:
+        assert kernels.compiled() is not None, "the test environment has numba"
+    return request.param
+
+
+def assert_same_answers(compact, E, W, m):
+    ids, scores = compact.top(W, m)
+    exact = np.asarray(E, dtype=np.float64) @ np.asarray(W, dtype=np.float64).T
+    for j in range(len(W)):
+        assert len(set(ids[j].tolist())) == m
+        np.testing.assert_allclose(scores[j], exact[ids[j], j], atol=2e-6 * np.linalg.norm(W[j]))
+        np.testing.assert_allclose(scores[j], np.sort(exact[:, j])[::-1][:m], atol=2e-6 * np.linalg.norm(W[j]))
+
+
+@pytest.mark.parametrize("shape", sorted(SHAPES))
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_answers_of_a_full_scan(rng, kernel, shape, dtype):
+    E = SHAPES[shape](rng, 900, 40).astype(dtype)
+    compact = CompactOracle.build(E)
+    assert_same_answers(compact, E, 4 * rng.standard_normal((11, 40)), 30)
+    np.testing.assert_array_equal(compact.rows(np.array([7, 3])), E[[7, 3]].astype(np.float32))
+    np.testing.assert_allclose(compact.mean(), E.astype(np.float64).mean(axis=0), atol=1e-6)
+    assert isinstance(compact, Oracle)
+    assert not isinstance(compact, ScoringOracle)
+    assert (compact.size, compact.dim, compact.exact) == (900, 40, True)
+
+
+@settings(max_examples=25)
+@given(st.integers(1, 200), st.integers(1, 12), st.integers(0, 2**32 - 1), st.data())
+def test_any_size_any_block(n, d, seed, data):
+    rng = np.random.default_rng(seed)
+    E = isotropic(rng, n, d)
+    m = data.draw(st.integers(1, n))
+    block = data.draw(st.integers(1, 64))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        patch.setattr(module, "_QUANTISE", block)
+        assert_same_answers(CompactOracle.build(E), E, rng.standard_normal((3, d)), m)
+
+
+def test_the_residual_bounds_every_error(rng):
+    E = clustered(rng, 500, 32)
+    arrays = CompactOracle.build(E)._arrays
+    restored = arrays.scales[:, None] * arrays.codes
+    w = rng.standard_normal(32)
+    assert (np.abs(E @ w - restored @ w) <= arrays.errors * np.linalg.norm(w) + 1e-6).all()
+
+
+def test_few_rows_are_touched(rng):
+    E = clustered(rng, 20_000, 64)
+    touched = CompactOracle.build(E)._within_reach(query_near(rng, E)[None], 100)[0]
+    assert len(touched) < 2000
+
+
+@pytest.mark.parametrize("theta", [0.5, 0.8])
+def test_selections_are_those_of_the_array(rng, kernel, theta):
+    E = clustered(rng, 8000, 48)
+    q = query_near(rng, E)
+    compact = breadth.select(CompactOracle.build(E), q, k=12, theta=theta)
+    array = breadth.select(ArrayOracle(E), q, k=12, theta=theta)
+    assert compact.certificate.exact
+    assert compact.objective == pytest.approx(array.objective, abs=1e-6)
+    scores = E.astype(np.float64) @ q
+    by_scores = breadth.select(CompactOracle.build(E), scores=scores, k=12, theta=theta)
+    assert by_scores.objective == pytest.approx(array.objective, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_saving_and_opening(rng, tmp_path, dtype):
+    E = clustered(rng, 3000, 24).astype(dtype)
+    built = CompactOracle.build(E)
+    steps = []
+    built.save(tmp_path / "my.index", progress=lambda done, total: steps.append((done, total)))
+    assert steps[-1][0] == steps[-1][1] > E.nbytes
+    W = rng.standard_normal((3, 24))
+    for opened in (CompactOracle.open(tmp_path / "my.index"), CompactOracle.open(tmp_path / "my.index", verify=True)):
+        for ours, theirs in zip(opened.top(W, 9), built.top(W, 9), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(opened.mean(), built.mean())
+        assert opened.length_error == built.length_error
+    assert [p.name for p in tmp_path.iterdir()] == ["my.index"]
+
+
+def test_a_memory_mapped_array_is_built_with_progress(rng, tmp_path):
+    E = isotropic(rng, 40_000, 16)
+    np.save(tmp_path / "rows.npy", E)
+    seen = []
+    compact = CompactOracle.build(
+        np.load(tmp_path / "rows.npy", mmap_mode="r"), progress=lambda done, total: seen.append((done, total))
+    )
+    assert seen[-1] == (40_000, 40_000)
+    assert len(seen) > 1
+    assert_same_answers(compact, E, E[:2], 5)
+
+
+def test_an_interrupted_save_leaves_what_was_there(rng, tmp_path):
+    path = tmp_path / "my.index"
+    CompactOracle.build(isotropic(rng, 50, 8)).save(path)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        CompactOracle.build(isotropic(rng, 70, 8)).save(path, progress=interrupt)
+    assert CompactOracle.open(path, verify=True).size == 50
+    assert [p.name for p in tmp_path.iterdir()] == ["my.index"]
+
+
+def test_damaged_files_are_refused(rng, tmp_path):
+    path = tmp_path / "my.index"
+    CompactOracle.build(isotropic(rng, 300, 8)).save(path)
+    good = path.read_bytes()
+    for name, content, message in (
+        ("empty", b"", "is not a compact index"),
+        ("other", b"PK\x03\x04" + good[4:], "is not a compact index"),
+        ("header cut", good[:100], "header is damaged or incomplete"),
+        ("header changed", good[:40] + b"9" + good[41:], "header is damaged or incomplete"),
+        ("cut", good[:-1], "is truncated"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=message):
+            CompactOracle.open(path)
+        assert name
+    middle = len(good) - 500
+    path.write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :])
+    with pytest.raises(InputError, match="section 'rows' does not match its checksum"):
+        CompactOracle.open(path, verify=True)
+
+
+def test_bad_rows_are_named(rng):
+    E = isotropic(rng, 30, 4)
+    E[7] = np.nan
+    with pytest.raises(InputError, match="row 7 holds NaN"):
+        CompactOracle.build(E)
