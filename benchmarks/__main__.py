@@ -17,11 +17,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="rounds after warm-up")
     parser.add_argument("--rows", type=int, default=200_000, help="rows of the large collection")
     parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: the shipped passages")
+    parser.add_argument("--part", choices=["cost", "sharing", "gaps", "duels"], help="of `certified`: only this")
     arguments = parser.parse_args()
     if arguments.name == "core":
         core.main(arguments.rounds, arguments.rows)
     elif arguments.name == "certified":
-        certified.main(arguments.rounds, arguments.rows, arguments.asqa)
+        certified.main(arguments.rounds, arguments.rows, arguments.asqa, arguments.part)
     else:
         for render in PAGES.values():
             render()

@@ -88,11 +88,8 @@ class ArrayOracle:
     def scores(self, directions: Array) -> Array:
         """Inner products of all rows with each direction, (b, n)."""
         out: Array = np.empty((len(directions), self.size), dtype=self._result)
-        if (
-            len(directions) == 1
-            and self._array.dtype == self._compute == self._result
-            and self._array.flags.c_contiguous
-        ):
+        plain = self._relevance is None and self._array.dtype == self._compute and self._array.flags.c_contiguous
+        if plain and len(directions) == 1:
             # Nothing to widen or to add: one product for all rows, straight into its place.
             np.dot(np.asarray(self._array), np.asarray(directions[0], dtype=self._compute), out=out[0])
             return out

@@ -47,6 +47,8 @@ _OTHERS: tuple[Callable[..., Asking], ...] = (
     dpp,
     vrsd,
 )
+_MODEST = 50_000
+"""Rows of an array that are scanned so fast that at low θ the other methods are run on all of them."""
 _ROUNDS = 60
 _SLOW = 0.02
 """A round that lowers the gap by a smaller share than this ends the work on the bound."""
@@ -96,7 +98,7 @@ def certified(
         everything = len(bench.ids) == facts.size
         if not tried and (problem.theta < LOW_THETA or (everything and bench.looseness() > _LOOSE)):
             tried = True
-            _try_others(bench)
+            yield from _try_others(bench, facts)
             bench.settle()
         if everything:
             bound.lower(bench.dual_scores())
@@ -203,14 +205,25 @@ def _most_relevant(problem: Problem, facts: Facts) -> Asking:
     return conclude(problem, ids, rows, "certified", bound=problem.value(rows), exact=facts.exact, stats=stats)
 
 
-def _try_others(bench: Workbench) -> None:
-    """Start from what the other methods return on the rows in memory, if that is all rows: none can then be better."""
+def _try_others(bench: Workbench, facts: Facts) -> Asking:
+    """Start from what the other methods return: on the whole collection if it is modest, else on the rows in memory.
+
+    On the whole collection, none of them can then be better.
+    """
     problem = bench.problem
     block = ArrayOracle.over_block(bench.rows, problem.similarity_dim)
+    in_memory = bench.ids
+    whole = facts.scores_all and len(in_memory) < facts.size <= _MODEST
     for solve in _OTHERS:
-        if bench.in_time() and (solve is not vrsd or problem.similarity_dim is None):
-            found: Selection = answered(solve(problem, facts_of(block)), block)
-            bench.start_from(bench.ids[found.ids][None])
+        if not bench.in_time() or (solve is vrsd and problem.similarity_dim is not None):
+            continue
+        if whole:
+            found: Selection = yield from solve(problem, facts)
+            bench.take(found.ids, (yield Rows(found.ids)))
+            bench.start_from(found.ids[None])
+        else:
+            found = answered(solve(problem, facts_of(block)), block)
+            bench.start_from(in_memory[found.ids][None])
 
 
 def _greedy_everywhere(bench: Workbench, size_of_all: int) -> Asking:
