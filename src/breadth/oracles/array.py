@@ -107,7 +107,7 @@ class ArrayOracle:
     def mean(self) -> Vector:
         """The mean row, computed at the first call."""
         if self._mean is None:
-            total = np.zeros(self._array.shape[1])
+            total: Vector = np.zeros(self._array.shape[1])
             for start, stop in self._blocks():
                 block = self._rows_between(start, stop)
                 # A product with ones runs in BLAS and, unlike sum(axis=0), on all cores.

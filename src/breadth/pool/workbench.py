@@ -217,7 +217,8 @@ def first_rows(relevance: Array, count: int) -> Positions:
     count = min(count, len(order))
     near = (count + 1) // 2
     spread = np.linspace(near, len(order) - 1, count - near).astype(np.intp)
-    return order[np.concatenate((np.arange(near), spread))]
+    firsts: Positions = order[np.concatenate((np.arange(near), spread))]
+    return firsts
 
 
 def _kth(scores: Array, k: int) -> float:

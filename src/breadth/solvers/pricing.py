@@ -174,7 +174,8 @@ class ScreenPricing:
         is_wanted[question.held] = False
         wanted = np.flatnonzero(is_wanted).astype(np.int64)
         empty: Array = np.empty((0, len(self._problem.query)), dtype=np.float32)
-        keep_ids, keep_rows, dual_scores = [wanted[:0]], [empty], [np.empty(0)]
+        nothing: Vector = np.empty(0)
+        keep_ids, keep_rows, dual_scores = [wanted[:0]], [empty], [nothing]
         gained = False
         for start in range(0, len(wanted), _CHUNK):
             ids = wanted[start : start + _CHUNK]
