@@ -141,7 +141,7 @@ class Workbench:
 
     def _relax(self, finely: bool = True) -> None:
         """The concave relaxation, rows of the reserve entering as they are priced in: roughly first, then finely."""
-        block, share = self.block, _ROUGH
+        block, share = self.block, _ROUGH if finely else 2 * _ROUGH
         for _ in range(30):
             # A bound much finer than what rounding to a set leaves open is of no use.
             wanted = max(1e-6, share * self.open_gap()) * self.problem.scale

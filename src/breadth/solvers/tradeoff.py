@@ -18,7 +18,7 @@ from breadth.solvers.certified import certified
 DEFAULT_THETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _AUTO_THETAS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 _RESERVE = 4096
-_WANTED = 512
+_WANTED = 256
 _BISECTIONS, _BACK = 10, 3
 
 
@@ -58,15 +58,16 @@ def frontier(problem: Problem, facts: Facts, *, thetas: Sequence[float] = DEFAUL
 
 def _price(benches: list[Workbench], bounds: list[float], facts: Facts, fetch: bool) -> Asking:
     """One batch of searches for the sets and dual vectors of all θ: lower the bounds, fetch what improves."""
-    questions = [bench.question() for bench in benches]
-    directions: list[Vector] = [w for q in questions for w in (q.w_set, q.w_dual)]
     k = benches[0].problem.k
-    ids, scores = yield Top(np.array(directions), min(facts.size, max(_WANTED, k)))
+    directions: list[Vector] = [bench.problem.direction(bench.u) for bench in benches]
+    if fetch:
+        directions += [bench.problem.direction(bench.chosen_rows.sum(axis=0)) for bench in benches]
+    ids, scores = yield Top(np.array(directions), min(facts.size, max(_WANTED, k)) if fetch else k)
     for place, bench in enumerate(benches):
-        bound = bench.problem.dual_bound(bench.u, scores[2 * place + 1, :k], facts.max_squared_norm)
+        bound = bench.problem.dual_bound(bench.u, scores[place, :k], facts.max_squared_norm)
         bounds[place] = min(bounds[place], bound)
     if fetch:
-        new = np.setdiff1d(ids.ravel(), questions[0].held)
+        new = np.setdiff1d(ids.ravel(), benches[0].ids)
         rows = yield Rows(new)
         for bench in benches:
             bench.take(new, rows)
