@@ -22,7 +22,7 @@ from breadth.oracles.requests import Asking, Rows, Top, answered
 from breadth.pool.branch import MOST_ROWS, BranchAndBound
 from breadth.pool.search import greedy_many
 from breadth.pool.workbench import LOW_THETA, Workbench, first_rows
-from breadth.problem import Problem, Vector
+from breadth.problem import Array, Ids, Problem, Vector
 from breadth.ranking import best
 from breadth.selection import Selection, conclude
 from breadth.solvers.dpp import dpp
@@ -125,12 +125,18 @@ def certified(
     ids, rows = bench.chosen_ids, bench.chosen_rows
     if prove > 0.0 and stopped == "swap_optimal":
         ids, rows = yield from _prove(bench, bound, pricing, min(deadline, time.perf_counter() + prove), stats)
-        if facts.exact and bound.value - problem.value(rows) <= _RESOLUTION * problem.scale:
-            stopped = "optimal"
-        elif not np.array_equal(np.sort(ids), np.sort(bench.chosen_ids)):
-            stopped = "prove"  # a better set, but there was no time to see whether swaps improve it
+        stopped = _after_proof(bench, bound, facts, ids, rows)
     stats["stopped"] = stopped
     return conclude(problem, ids, rows, "certified", bound=bound.value, exact=facts.exact, stats=stats)
+
+
+def _after_proof(bench: Workbench, bound: _Bound, facts: Facts, ids: Ids, rows: Array) -> str:
+    """What can be said of the set that `_prove` returned."""
+    if facts.exact and bound.value - bench.problem.value(rows) <= _RESOLUTION * bench.problem.scale:
+        return "optimal"
+    if set(ids.tolist()) == set(bench.chosen_ids.tolist()):
+        return "swap_optimal"
+    return "prove"  # a better set, but there was no time to see whether swaps improve it
 
 
 def _prove(bench: Workbench, bound: _Bound, pricing: Pricing, deadline: float, stats: dict[str, Any]) -> Asking:
