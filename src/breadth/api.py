@@ -16,7 +16,7 @@ from breadth.errors import InputError, OracleError
 from breadth.explanation import Explanation
 from breadth.frontier import Frontier
 from breadth.oracles.array import ArrayOracle
-from breadth.oracles.protocol import AsyncOracle, Oracle, RelevanceOracle, facts
+from breadth.oracles.protocol import AsyncOracle, Oracle, facts
 from breadth.oracles.requests import Asking
 from breadth.problem import Problem
 from breadth.selection import Selection
@@ -154,10 +154,10 @@ def _oracle(vectors: Any) -> Any:
     """The oracle given, or one over the array given."""
     if isinstance(vectors, type):
         raise InputError(f"vectors must be an array or an oracle, got the class {vectors.__name__}; make one of it")
-    if isinstance(vectors, (Oracle, AsyncOracle)):
-        return vectors
     if hasattr(vectors, "top"):
         missing = [name for name in ("size", "dim", "exact", "rows", "mean") if not hasattr(vectors, name)]
+        if not missing:
+            return vectors
         raise OracleError(f"{type(vectors).__name__} is not an oracle: it lacks {', '.join(missing)}")
     return ArrayOracle(vectors)
 
@@ -211,13 +211,15 @@ def _state(oracle: Any, query: Any, scores: Any, k: Any, theta: Any, penalty: An
     penalty = check_number(penalty, "penalty", 0.0)
     if query is not None:
         return oracle, Problem(check_query(query, oracle.dim), k, theta, penalty)
-    if not isinstance(oracle, RelevanceOracle):
+    if not hasattr(oracle, "with_scores"):
         raise OracleError(f"scores need an array or an oracle with with_scores(), got {type(oracle).__name__}")
     scored = oracle.with_scores(check_relevance(scores, oracle.size))
     return scored, Problem.from_scores(oracle.dim, k, theta, penalty)
 
 
 def _check_options(method: str, solve: Callable[..., Asking], options: dict[str, Any]) -> None:
+    if not options:
+        return
     allowed = [p.name for p in inspect.signature(solve).parameters.values() if p.kind is p.KEYWORD_ONLY]
     if method == "frank_wolfe":
         allowed.append("penalty")

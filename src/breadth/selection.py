@@ -12,6 +12,7 @@ from breadth.errors import OracleError
 from breadth.explanation import Explanation
 from breadth.metrics.distance import mean_pairwise_distance
 from breadth.problem import Array, Ids, Problem, Vector
+from breadth.products import exactly
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def conclude(
     """
     rows = np.asarray(rows, dtype=np.float64)
     ids = np.asarray(ids, dtype=np.int64)
-    scores = rows @ problem.query
+    scores = exactly(rows, problem.query)
     if not picked_in_order:
         order = np.lexsort((ids, -scores))
         ids, scores, rows = ids[order], scores[order], rows[order]

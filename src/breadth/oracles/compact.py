@@ -10,24 +10,32 @@ their full-precision rows. The answer is the one of a full scan, not an approxim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from breadth import compiled
 from breadth.checks import check_lengths, check_relevance, check_vectors
-from breadth.oracles import kernels
-from breadth.oracles.compact_file import CompactArrays, read, write
+from breadth.errors import InputError
+from breadth.oracles import sweep
+from breadth.oracles.compact_file import Coded, CompactArrays, Writer, read
+from breadth.oracles.protocol import Reached
+from breadth.oracles.reach import Above, Best, Reach
 from breadth.problem import Array, Ids, Vector
-from breadth.ranking import Leaders, best
+from breadth.products import product
+from breadth.ranking import best
 
+Kind = TypeVar("Kind", bound=Reach)
 Progress = Callable[[int, int], None]
 
-_BLOCK = 1 << 17
+_BLOCK = 1 << 16
 """Rows scored at a time: extra memory is a few numbers for each of them and direction."""
 _QUANTISE = 1 << 14
+_FETCH = 1024
+"""Full-precision rows touched at a time."""
 _ROUNDING = 1e-6
 """What float32 arithmetic adds to the interval, relative to the length of the direction."""
 
@@ -41,7 +49,7 @@ class CompactOracle:
         self._arrays = arrays
         self._relevance = relevance
         self.length_error = arrays.length_error
-        self._compiled = kernels.compiled()
+        compiled.scan()  # compiled, or loaded, now and not inside a query
 
     @classmethod
     def build(cls, vectors: npt.ArrayLike, progress: Progress | None = None) -> CompactOracle:
@@ -51,16 +59,47 @@ class CompactOracle:
         """
         rows = check_vectors(vectors, "vectors")
         arrays = CompactArrays.empty(rows)
-        for start, stop in _spans(len(rows), _QUANTISE):
-            quantise(rows[start:stop], arrays, start)
+        for start, stop in sweep.spans(len(rows), _QUANTISE):
+            coded = quantise(rows[start:stop], start)
+            arrays.codes[start:stop], arrays.scales[start:stop], arrays.errors[start:stop] = coded.arrays
+            arrays.note(coded)
             if progress is not None:
                 progress(stop, len(rows))
-        arrays.finish()
         return cls(arrays)
+
+    @classmethod
+    def stream(
+        cls, chunks: Iterable[npt.ArrayLike], path: str | PathLike[str], progress: Callable[[int], None] | None = None
+    ) -> CompactOracle:
+        """From (rows, d) arrays that come one after the other, straight into a file, and that file opened.
+
+        For collections larger than memory: one chunk is held at a time. The file is there only once it is complete.
+        Rows are kept as float16 if the first chunk is, else as float32. `progress(done)` is called with the number of
+        rows taken in.
+        """
+        done = 0
+        with Writer(path) as writer:
+            for chunk in chunks:
+                rows = check_vectors(chunk, "chunks")
+                for start, stop in sweep.spans(len(rows), _QUANTISE):
+                    part = rows[start:stop]
+                    writer.add(part, quantise(part, done, "chunks"))
+                    done += stop - start
+                    if progress is not None:
+                        progress(done)
+            if done == 0:
+                raise InputError("chunks must hold at least one row, got none")
+            writer.finish()
+        return cls.open(path)
 
     def save(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
         """Write codes and rows to one file. It appears under its name only when it is complete."""
-        write(path, self._arrays, progress)
+        with Writer(path) as writer:
+            for start, stop in sweep.spans(self.size, _QUANTISE):
+                writer.add(np.asarray(self._arrays.rows[start:stop]), self._arrays.coded(start, stop))
+                if progress is not None:
+                    progress(stop, self.size)
+            writer.finish(self._arrays)
 
     @classmethod
     def open(cls, path: str | PathLike[str], verify: bool = False) -> CompactOracle:
@@ -85,7 +124,10 @@ class CompactOracle:
 
     def rows(self, ids: Ids) -> Array:
         """The full-precision rows with these ids, as float32 (float64 with outside scores)."""
-        rows = np.asarray(self._arrays.rows[ids], dtype=np.float32)
+        rows = np.empty((len(ids), self._arrays.codes.shape[1]), dtype=np.float32)
+        for start, stop in sweep.spans(len(ids), _FETCH):
+            rows[start:stop] = self._arrays.rows[ids[start:stop]]
+            self._arrays.release()
         return rows if self._relevance is None else np.column_stack((rows, self._relevance[ids]))
 
     def mean(self) -> Vector:
@@ -95,69 +137,73 @@ class CompactOracle:
         return np.append(self._arrays.mean, self._relevance.mean())
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
-        """The m best rows for each direction, largest first, exactly."""
-        count = len(directions)
-        ids = np.empty((count, m), dtype=np.int64)
-        scores = np.empty((count, m), dtype=np.float64)
-        for first in range(0, count, kernels.FUSED):
-            part = directions[first : first + kernels.FUSED]
-            for j, near in enumerate(self._within_reach(part, m), start=first):
-                exact = self.rows(near) @ directions[j].astype(np.float32 if self._relevance is None else np.float64)
-                order = best(exact, m)
-                ids[j], scores[j] = near[order], exact[order]
+        """The m best rows for each direction, largest first, exactly; ties go to the lower id."""
+        ids = np.empty((len(directions), m), dtype=np.int64)
+        scores = np.empty((len(directions), m), dtype=np.float64)
+        for j, near in enumerate(self._sweep(directions, lambda _: Best(m))):
+            within = near.ids()
+            exact = self._exactly(within, directions[j])
+            order = best(exact, m)
+            ids[j], scores[j] = within[order], exact[order]
         return ids, scores
 
-    def _within_reach(self, directions: Array, m: int) -> list[Ids]:
-        """For each direction the ids, increasing, of every row that may be among its m best."""
+    def likely(self, directions: Array, m: int) -> Ids:
+        """About the m best rows for each direction, (b, m): the codes decide alone, which is cheaper than `top`."""
+        found = self._sweep(directions, lambda _: Best(m), certainly=False)
+        return np.array([near.ids()[:m] for near in found])
+
+    def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
+        """For each direction every row that may score above its threshold; see `ReachingOracle`."""
+        found = self._sweep(directions, lambda j: Above(float(thresholds[j]), int(most[j])), within=within)
+        return [near.reached(within) for near in found]
+
+    def _sweep(
+        self, directions: Array, make: Callable[[int], Kind], certainly: bool = True, within: Ids | None = None
+    ) -> list[Kind]:
+        """Show every row's interval to what each direction collects, in as few passes as the kernel allows.
+
+        `certainly=False`: take the middle of the interval for the score.
+        """
+        reaches = [make(j) for j in range(len(directions))]
+        for first in range(0, len(directions), sweep.FUSED):
+            part = slice(first, first + sweep.FUSED)
+            self._pass(np.asarray(directions[part]), reaches[part], 1.0 if certainly else 0.0, within)
+        return reaches
+
+    def _pass(self, directions: Array, reaches: Sequence[Reach], width: float, within: Ids | None) -> None:
         arrays, d = self._arrays, self._arrays.codes.shape[1]
         inside = np.ascontiguousarray(directions[:, :d], dtype=np.float32)
-        lengths = np.linalg.norm(inside, axis=1)
-        leaders = [Leaders(m, np.float32) for _ in inside]
-        found: list[list[tuple[Ids, Array]]] = [[] for _ in inside]
-        buffer = np.empty((len(inside), min(_BLOCK, self.size)), dtype=np.float32)
-        for start, stop in _spans(self.size, _BLOCK):
-            scores = buffer[:, : stop - start]
-            self._score(start, stop, inside, scores)
+        lengths = np.linalg.norm(inside, axis=1) * width
+        rounding = lengths * _ROUNDING
+        if self._relevance is not None:
+            rounding += np.abs(directions[:, d]) * np.abs(self._relevance).max() * _ROUNDING * width
+
+        def visit(start: int, stop: int) -> None:
+            part = slice(start, stop) if within is None else within[start:stop]
+            scores = np.empty((len(inside), stop - start), dtype=np.float32)
+            sweep.score(arrays.codes[part], arrays.scales[part], inside, scores)
             if self._relevance is not None:
-                scores += directions[:, d:].astype(np.float32) * self._relevance[start:stop].astype(np.float32)
-            for j, row in enumerate(scores):
-                reach = lengths[j] * (arrays.errors[start:stop] + np.float32(_ROUNDING))
-                leaders[j].offer(row - reach, start)
-                upper = row + reach
-                least = leaders[j].scores[-1] if len(leaders[j].scores) == m else -np.inf
-                near = np.flatnonzero(upper >= least)
-                found[j].append((near + start, upper[near]))
-        return [_still_near(parts, float(leader.scores[-1])) for parts, leader in zip(found, leaders, strict=True)]
+                scores += (directions[:, d:] * self._relevance[part]).astype(np.float32)
+            errors = arrays.errors[part]
+            for j, near in enumerate(reaches):
+                near.offer(scores[j], start, errors, float(lengths[j]), float(rounding[j]))
 
-    def _score(self, start: int, stop: int, directions: npt.NDArray[np.float32], out: npt.NDArray[np.float32]) -> None:
-        kernel = self._compiled or kernels.score_by_numpy
-        kernel(self._arrays.codes[start:stop], self._arrays.scales[start:stop], directions, out)
+        sweep.sweep(self.size if within is None else len(within), _BLOCK, visit)
+
+    def _exactly(self, ids: Ids, direction: Vector) -> Vector:
+        """Full-precision scores of these rows."""
+        parts = [product(self.rows(ids[start:stop]), direction) for start, stop in sweep.spans(len(ids), _FETCH)]
+        return np.concatenate(parts)
 
 
-def quantise(rows: Array, arrays: CompactArrays, start: int) -> None:
-    """Check rows start, start + 1, … and write their codes, scales and residual lengths."""
+def quantise(rows: Array, start: int, name: str = "vectors") -> Coded:
+    """Check rows start, start + 1, … and make their codes, scales and residual lengths."""
     wide = np.asarray(rows, dtype=np.float32)
     squared = np.einsum("ij,ij->i", wide, wide)
-    check_lengths(squared, start, "vectors")
+    check_lengths(squared, start, name)
     scales = np.abs(wide).max(axis=1) / np.float32(127.0)
     codes = np.rint(wide / scales[:, None]).astype(np.int8)
-    stop = start + len(wide)
-    arrays.codes[start:stop], arrays.scales[start:stop] = codes, scales
     residual = wide - scales[:, None] * codes
-    arrays.errors[start:stop] = np.sqrt(np.einsum("ij,ij->i", residual, residual))
-    arrays.total += wide.sum(axis=0, dtype=np.float64)
-    arrays.length_error = max(arrays.length_error, float(np.abs(squared - 1.0).max()))
-
-
-def _still_near(parts: list[tuple[Ids, Array]], least: float) -> Ids:
-    ids = np.concatenate([ids for ids, _ in parts])
-    kept: Ids = ids[np.concatenate([upper for _, upper in parts]) >= least].astype(np.int64)
-    return kept
-
-
-def _spans(total: int, step: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, total, step):
-        yield start, min(start + step, total)
-
-
-__all__: list[Any] = ["CompactOracle"]
+    errors = np.sqrt(np.einsum("ij,ij->i", residual, residual))
+    total = wide.sum(axis=0, dtype=np.float64)
+    return Coded((codes, scales, errors), total, float(np.abs(squared - 1.0).max()))

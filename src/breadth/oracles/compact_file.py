@@ -1,4 +1,4 @@
-"""The file behind `CompactOracle`: a checked header, then codes, scales, residual lengths, the mean row and the rows.
+"""The file behind `CompactOracle`: a checked header, then the rows, codes, scales, residual lengths and the mean row.
 
 bytes 0-7       magic
 bytes 8-15      length of the header (little endian)
@@ -10,13 +10,16 @@ sections        each at a multiple of 4096 bytes
 from __future__ import annotations
 
 import json
+import mmap
 import os
+import shutil
+import tempfile
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +33,15 @@ _ALIGN = 4096
 _CHUNK = 1 << 24
 
 
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Codes, scales and residual lengths of some rows; the sum of these rows and how far ‖e‖² is from 1 among them."""
+
+    arrays: tuple[npt.NDArray[np.int8], npt.NDArray[np.float32], npt.NDArray[np.float32]]
+    total: Vector
+    length_error: float
+
+
 @dataclass
 class CompactArrays:
     """Everything a compact oracle holds, in memory or mapped."""
@@ -38,61 +50,139 @@ class CompactArrays:
     scales: npt.NDArray[np.float32]
     errors: npt.NDArray[np.float32]
     rows: Array
-    mean: Vector
-    length_error: float
     total: Vector
+    length_error: float = 0.0
+    mapped: mmap.mmap | None = None
+    rows_at: tuple[int, int] = (0, 0)
 
     @classmethod
     def empty(cls, rows: Array) -> CompactArrays:
         """Room for the codes of these rows, which are kept as they are."""
         n, d = rows.shape
         floats = np.empty((2, n), dtype=np.float32)
-        return cls(np.empty((n, d), dtype=np.int8), floats[0], floats[1], rows, np.zeros(d), 0.0, np.zeros(d))
+        return cls(np.empty((n, d), dtype=np.int8), floats[0], floats[1], rows, np.zeros(d))
 
-    def finish(self) -> None:
-        """All rows are in: settle the mean."""
-        self.mean = self.total / len(self.codes)
-        self.mean.flags.writeable = False
+    @property
+    def mean(self) -> Vector:
+        mean: Vector = self.total / len(self.codes)
+        return mean
+
+    def note(self, coded: Coded) -> None:
+        """Some rows more: their sum and their lengths."""
+        self.total = self.total + coded.total
+        self.length_error = max(self.length_error, coded.length_error)
+
+    def coded(self, start: int, stop: int) -> Coded:
+        """The codes of rows start … stop (their sum is not known any more)."""
+        part = slice(start, stop)
+        nothing = np.zeros(self.codes.shape[1])
+        return Coded((self.codes[part], self.scales[part], self.errors[part]), nothing, self.length_error)
+
+    def release(self) -> None:
+        """Forget the mapped rows that were touched: they stay in the file cache but do not count as ours."""
+        if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self.mapped.madvise(mmap.MADV_DONTNEED, *self.rows_at)
 
 
-def write(path: str | PathLike[str], arrays: CompactArrays, progress: Callable[[int, int], None] | None) -> None:
-    """Write under a temporary name, make sure it is on the disk, then rename: no half-written file has the name."""
-    target = Path(path)
-    sections = {
-        "codes": arrays.codes,
-        "scales": arrays.scales,
-        "errors": arrays.errors,
-        "mean": arrays.mean,
-        "rows": arrays.rows,
-    }
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        with temporary.open("wb") as file:
-            layout = _layout(arrays, sections)
-            file.write(_header(layout))  # with checksums still to come: same length
-            total = sum(section["size"] for section in layout["sections"].values())
-            done = 0
-            for name, array in sections.items():
-                entry = layout["sections"][name]
-                file.seek(entry["offset"])
-                for piece in _pieces(array):
-                    entry["crc"] = zlib.crc32(piece, entry["crc"])
-                    file.write(piece)
-                    done += len(piece)
-                    if progress is not None:
-                        progress(done, total)
-            file.seek(0)
-            file.write(_header(layout))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+@dataclass
+class _Section:
+    """A part of the file as it is being written."""
+
+    file: IO[bytes]
+    dtype: np.dtype[Any]
+    size: int = 0
+    crc: int = 0
+
+    def write(self, array: npt.NDArray[Any]) -> None:
+        piece = np.ascontiguousarray(array, dtype=self.dtype).tobytes()
+        self.crc = zlib.crc32(piece, self.crc)
+        self.file.write(piece)
+        self.size += len(piece)
+
+
+@dataclass
+class Writer:
+    """Takes rows with their codes one chunk after the other. Use it in a `with`, and `finish` it.
+
+    It writes under a temporary name, makes sure everything is on the disk, and renames: no half-written file ever has
+    the name. Codes wait in a file of their own, since they stand after the rows.
+    """
+
+    path: str | PathLike[str]
+    _sections: dict[str, _Section] = field(default_factory=dict)
+
+    def __enter__(self) -> Writer:
+        self._target = Path(self.path)
+        if not self._target.parent.is_dir():
+            raise InputError(f"path {str(self._target)!r}: there is no folder {str(self._target.parent)!r}")
+        self._temporary = self._target.with_name(f".{self._target.name}.{os.getpid()}.partial")
+        self._file = self._temporary.open("wb")
+        self._file.seek(_ALIGN)
+        self._count, self._dim = 0, 0
+        self._total: Vector = np.zeros(1)
+        self._length_error = 0.0
+        return self
+
+    def add(self, rows: Array, coded: Coded) -> None:
+        """Some rows more."""
+        if not self._sections:
+            self._begin(rows)
+        elif rows.shape[1] != self._dim:
+            raise InputError(f"chunks must all have {self._dim} columns, as the first; got one with {rows.shape[1]}")
+        self._sections["rows"].write(rows)
+        arrays: tuple[npt.NDArray[Any], ...] = coded.arrays
+        for name, array in zip(("codes", "scales", "errors"), arrays, strict=True):
+            self._sections[name].write(array)
+        self._total = self._total + coded.total
+        self._length_error = max(self._length_error, coded.length_error)
+        self._count += len(rows)
+
+    def finish(self, known: CompactArrays | None = None) -> None:
+        """All rows are in. `known`: where the sum of the rows is known already."""
+        total = self._total if known is None else known.total
+        self._sections["total"] = _Section(self._spool(), np.dtype(np.float64))
+        self._sections["total"].write(total)
+        layout: dict[str, Any] = {"version": _VERSION, "rows": self._count, "dim": self._dim}
+        layout |= {"dtype": self._sections["rows"].dtype.str, "length_error": self._length_error, "sections": {}}
+        offset = _ALIGN
+        for name, section in self._sections.items():
+            layout["sections"][name] = {"offset": offset, "size": section.size, "crc": section.crc}
+            if section.file is not self._file:
+                section.file.seek(0)
+                self._file.seek(offset)
+                shutil.copyfileobj(section.file, self._file, _CHUNK)
+            offset = _aligned(offset + section.size)
+        self._file.truncate(offset)
+        self._file.seek(0)
+        self._file.write(_header(layout))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._temporary.replace(self._target)
+        if hasattr(os, "O_DIRECTORY"):  # the name too must be on the disk
+            folder = os.open(self._target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for section in self._sections.values():
+            section.file.close()
+        self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+    def _spool(self) -> IO[bytes]:
+        """A nameless file beside the target, gone when it is closed."""
+        return tempfile.TemporaryFile(dir=self._target.parent)  # noqa: SIM115
+
+    def _begin(self, rows: Array) -> None:
+        self._dim = rows.shape[1]
+        kept = np.dtype(np.float16 if rows.dtype == np.float16 else np.float32)
+        self._sections["rows"] = _Section(self._file, kept)
+        for name, dtype in (("codes", np.int8), ("scales", np.float32), ("errors", np.float32)):
+            self._sections[name] = _Section(self._spool(), np.dtype(dtype))
 
 
 def read(path: str | PathLike[str], verify: bool) -> CompactArrays:
@@ -100,45 +190,36 @@ def read(path: str | PathLike[str], verify: bool) -> CompactArrays:
     source = Path(path)
     layout = _checked_layout(source)
     n, d = layout["rows"], layout["dim"]
-    shapes = {
+    shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
         "codes": (np.int8, (n, d)),
         "scales": (np.float32, (n,)),
         "errors": (np.float32, (n,)),
-        "mean": (np.float64, (d,)),
+        "total": (np.float64, (d,)),
         "rows": (np.dtype(layout["dtype"]), (n, d)),
     }
-    mapped: dict[str, Any] = {}
+    with source.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    arrays: dict[str, Any] = {}
     for name, (dtype, shape) in shapes.items():
         entry = layout["sections"][name]
-        mapped[name] = np.asarray(np.memmap(source, dtype=dtype, mode="r", offset=entry["offset"], shape=shape))
-        if (verify or name == "mean") and _crc(mapped[name]) != entry["crc"]:
+        arrays[name] = np.frombuffer(mapped, dtype, int(np.prod(shape)), entry["offset"]).reshape(shape)
+        if (verify or name == "total") and _crc(arrays[name]) != entry["crc"]:
             raise InputError(
                 f"{source}: the section {name!r} does not match its checksum; the file is damaged, build it anew"
             )
-    return CompactArrays(**mapped, length_error=layout["length_error"], total=np.zeros(d))
+    rows = layout["sections"]["rows"]
+    return CompactArrays(
+        **arrays, length_error=layout["length_error"], mapped=mapped, rows_at=(rows["offset"], rows["size"])
+    )
 
 
-def _layout(arrays: CompactArrays, sections: dict[str, Any]) -> dict[str, Any]:
-    offset = _ALIGN
-    entries = {}
-    for name, array in sections.items():
-        entries[name] = {"offset": offset, "size": int(array.nbytes), "crc": 0}
-        offset += -(-int(array.nbytes) // _ALIGN) * _ALIGN
-    n, d = arrays.codes.shape
-    dtype = np.dtype(arrays.rows.dtype).str
-    return {
-        "version": _VERSION,
-        "rows": n,
-        "dim": d,
-        "dtype": dtype,
-        "length_error": arrays.length_error,
-        "sections": entries,
-    }
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGN) * _ALIGN
 
 
 def _header(layout: dict[str, Any]) -> bytes:
     text = json.dumps(layout).encode()
-    text += b" " * (_ALIGN - 20 - len(text))  # a fixed length: checksums are filled in at the end
+    text += b" " * (_ALIGN - 20 - len(text))
     return _MAGIC + len(text).to_bytes(8, "little") + text + zlib.crc32(text).to_bytes(4, "little")
 
 
@@ -154,22 +235,15 @@ def _checked_layout(source: Path) -> dict[str, Any]:
     layout: dict[str, Any] = json.loads(text)
     if layout["version"] != _VERSION:
         raise InputError(f"{source} has format version {layout['version']}, this program reads version {_VERSION}")
-    needed = max(entry["offset"] + entry["size"] for entry in layout["sections"].values())
+    needed = max(_aligned(entry["offset"] + entry["size"]) for entry in layout["sections"].values())
     if size < needed:
         raise InputError(f"{source} is truncated: {size:,} of {needed:,} bytes; build it anew")
     return layout
 
 
-def _pieces(array: Any) -> Any:
-    """The bytes of an array, a few megabytes at a time."""
-    flat = array.reshape(len(array), -1) if array.ndim > 1 else array
-    step = max(1, _CHUNK // max(1, flat[:1].nbytes))
-    for start in range(0, len(flat), step):
-        yield np.ascontiguousarray(flat[start : start + step]).tobytes()
-
-
-def _crc(array: Any) -> int:
+def _crc(array: npt.NDArray[Any]) -> int:
     crc = 0
-    for piece in _pieces(array):
-        crc = zlib.crc32(piece, crc)
+    step = max(1, _CHUNK // max(1, array[:1].nbytes))
+    for start in range(0, len(array), step):
+        crc = zlib.crc32(np.ascontiguousarray(array[start : start + step]).tobytes(), crc)
     return crc

@@ -38,6 +38,37 @@ class ScoringOracle(Oracle, Protocol):
     def scores(self, directions: Array) -> Array: ...
 
 
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """What a search by threshold found: `ids`, and for each of them a number that its score does not exceed.
+
+    No other row scores above `ceiling`.
+    """
+
+    ids: Ids
+    at_most: Array
+    ceiling: float
+
+    def above(self, threshold: float) -> Ids:
+        """Every row that scores above a threshold, if that is not below the ceiling; perhaps some that come close."""
+        return self.ids[self.at_most > threshold]
+
+
+@runtime_checkable
+class ReachingOracle(Oracle, Protocol):
+    """Optional: searches by threshold, which settle in one pass whether any row outside a set could improve it. Ids are
+    0 … size-1.
+
+    `above(directions (b, dim), thresholds (b,), most (b,), within=None)`: for each direction all rows above its
+    threshold; where they are more than `most`, about the better half of that number (and a ceiling above the
+    threshold). `within`: among these ids only.
+    `likely(directions, m)`: ids (b, m) of about the m best rows in no particular order, cheaper than `top`.
+    """
+
+    def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]: ...
+    def likely(self, directions: Array, m: int) -> Ids: ...
+
+
 @runtime_checkable
 class RelevanceOracle(Oracle, Protocol):
     """Optional: the same collection with outside relevance scores as one more coordinate of every row."""
@@ -76,6 +107,7 @@ class Facts:
     dim: int
     exact: bool
     scores_all: bool
+    reaches: bool
     length_error: float
 
     @property
@@ -86,13 +118,13 @@ class Facts:
 
 def facts(oracle: Oracle | AsyncOracle) -> Facts:
     """The facts of an oracle; rows of unknown length are taken to be as long as the tolerance allows."""
-    error = (1.0 + UNIT_TOLERANCE) ** 2 - 1.0
-    if isinstance(oracle, BoundedOracle):
-        error = oracle.length_error
+    # By name: asking a runtime protocol takes longer than some searches.
+    error: float = getattr(oracle, "length_error", (1.0 + UNIT_TOLERANCE) ** 2 - 1.0)
     return Facts(
         size=oracle.size,
         dim=oracle.dim,
         exact=oracle.exact,
-        scores_all=isinstance(oracle, ScoringOracle),
+        scores_all=hasattr(oracle, "scores"),
+        reaches=hasattr(oracle, "above") and hasattr(oracle, "likely"),
         length_error=error,
     )

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from breadth.errors import OracleError
-from breadth.oracles.protocol import ScoringOracle
-from breadth.problem import Array, Ids
+from breadth.oracles.protocol import Reached
+from breadth.problem import Array, Ids, Vector
 
 _BATCH_SCORES = 1 << 25
 """At most this many scores (128 MiB of float32) are held at once when `Scores` requests are batched."""
@@ -100,7 +100,7 @@ class Scores:
     scans: ClassVar[int] = 1
 
     def ask(self, oracle: Any) -> Any:
-        if not isinstance(oracle, ScoringOracle):
+        if not hasattr(oracle, "scores"):
             raise OracleError(
                 f"this method needs the scores of all rows, which {type(oracle).__name__} does not give; "
                 "pass pool= to run it on that many most relevant rows, or use an array"
@@ -126,6 +126,73 @@ class Scores:
         return answers
 
 
+@dataclass(frozen=True, eq=False)
+class Above:
+    """Every row above a threshold, for each direction. Answer: a list of `Reached`. One scan; needs a `ReachingOracle`.
+
+    Where they are more than `most`, the better ones. `within`: only among these ids.
+    """
+
+    directions: Array
+    thresholds: Vector
+    most: Ids
+    within: Ids | None = None
+
+    @property
+    def scans(self) -> int:
+        return 1 if self.within is None else 0
+
+    def ask(self, oracle: Any) -> list[Reached]:
+        found: list[Reached] = oracle.above(self.directions, self.thresholds, self.most, self.within)
+        return found
+
+    def check(self, answer: Any) -> None:
+        """One answer for each direction."""
+        if len(answer) != len(self.directions):
+            raise OracleError(
+                f"the oracle's above() was asked for {len(self.directions)} directions, got {len(answer)} answers"
+            )
+
+    @staticmethod
+    def ask_many(requests: Sequence[Above], oracle: Any) -> list[Any]:
+        whole = [r for r in requests if r.within is None]
+        shared: list[Reached] = []
+        if whole:
+            shared = Above(
+                np.concatenate([r.directions for r in whole]),
+                np.concatenate([r.thresholds for r in whole]),
+                np.concatenate([r.most for r in whole]),
+            ).ask(oracle)
+        ends = dict(zip(map(id, whole), np.cumsum([len(r.directions) for r in whole]).tolist(), strict=True))
+        return [
+            r.ask(oracle) if r.within is not None else shared[ends[id(r)] - len(r.directions) : ends[id(r)]]
+            for r in requests
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Likely:
+    """About the m best rows for each direction. Answer: ids (b, m). One scan; needs a `ReachingOracle`."""
+
+    directions: Array
+    m: int
+    scans: ClassVar[int] = 1
+
+    def ask(self, oracle: Any) -> Any:
+        return oracle.likely(self.directions, self.m)
+
+    def check(self, answer: Any) -> None:
+        """As many ids as were asked for."""
+        if np.shape(answer) != (len(self.directions), self.m):
+            raise OracleError(f"the oracle's likely() was asked for {self.m} rows, got shape {np.shape(answer)}")
+
+    @staticmethod
+    def ask_many(requests: Sequence[Likely], oracle: Any) -> list[Any]:
+        ids = oracle.likely(np.concatenate([r.directions for r in requests]), max(r.m for r in requests))
+        ends = np.cumsum([len(r.directions) for r in requests])
+        return [ids[end - len(r.directions) : end, : r.m] for r, end in zip(requests, ends, strict=True)]
+
+
 def answered(asking: Asking, oracle: Any) -> Any:
     """What a computation returns when an oracle at hand answers all its questions."""
     answer = None
@@ -137,6 +204,6 @@ def answered(asking: Asking, oracle: Any) -> Any:
         answer = request.ask(oracle)
 
 
-Request: TypeAlias = "Top | Rows | Mean | Scores"
+Request: TypeAlias = "Top | Rows | Mean | Scores | Above | Likely"
 Asking: TypeAlias = Generator[Request, Any, Any]
 """A computation that asks an oracle on its way."""

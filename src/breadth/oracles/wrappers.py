@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from breadth.checks import check_count
-from breadth.oracles.protocol import Oracle, RelevanceOracle, facts
-from breadth.oracles.requests import Scores
+from breadth.oracles.protocol import Oracle, Reached, facts
+from breadth.oracles.requests import Above, Likely, Scores
 from breadth.problem import Array, Ids, Vector
 
 
@@ -21,7 +21,9 @@ class _Wrapper:
         self.length_error = facts(oracle).length_error
         if facts(oracle).scores_all:
             self.scores = self._scores
-        if isinstance(oracle, RelevanceOracle):
+        if facts(oracle).reaches:
+            self.above, self.likely = self._above, self._likely
+        if hasattr(oracle, "with_scores"):
             self.with_scores = lambda scores: type(self)(oracle.with_scores(scores))
 
     @property
@@ -49,9 +51,16 @@ class _Wrapper:
         answer: Array = Scores(directions).ask(self._oracle)
         return answer
 
+    def _above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
+        return Above(directions, thresholds, most, within).ask(self._oracle)
+
+    def _likely(self, directions: Array, m: int) -> Ids:
+        ids: Ids = Likely(directions, m).ask(self._oracle)
+        return ids
+
 
 class CountingOracle(_Wrapper):
-    """Counts what is asked: `searches` (calls of top or scores), `directions`, `rows_fetched`, `means`."""
+    """Counts what is asked: `searches` (top, scores, above or likely), `directions`, `rows_fetched`, `means`."""
 
     def __init__(self, oracle: Oracle) -> None:
         super().__init__(oracle)
@@ -72,6 +81,15 @@ class CountingOracle(_Wrapper):
     def _scores(self, directions: Array) -> Array:
         self._count(directions)
         return super()._scores(directions)
+
+    def _above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
+        if within is None:
+            self._count(directions)
+        return super()._above(directions, thresholds, most, within)
+
+    def _likely(self, directions: Array, m: int) -> Ids:
+        self._count(directions)
+        return super()._likely(directions, m)
 
     def _count(self, directions: Array) -> None:
         self.searches += 1

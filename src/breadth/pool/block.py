@@ -41,6 +41,11 @@ class Block:
         return self._gram[: len(self), : len(self)]
 
     @property
+    def storage(self) -> Matrix:
+        """The Gram matrix with room to grow: contiguous, as compiled loops want it."""
+        return self._gram
+
+    @property
     def linear(self) -> Vector:
         return self.problem.relevance_weight * self.relevance
 
@@ -51,10 +56,14 @@ class Block:
         other.coupling = 2.0 * (1.0 - theta)
         return other
 
+    def adopt(self, ids: Ids, rows: Array, relevance: Vector, gram: Matrix) -> None:
+        """Hold these rows with their Gram matrix, made elsewhere, instead."""
+        self.ids, self._rows, self.relevance, self._gram = ids, rows, relevance, gram
+
     def add(self, ids: Ids, rows: Array) -> None:
         """Take in rows that are not held yet."""
         old, new = len(self), len(self) + len(ids)
-        if new > len(self._rows):
+        if new > min(len(self._rows), len(self._gram)):
             self._reserve(max(new, 2 * len(self._rows)), rows.dtype)
         self._rows[old:new] = rows
         self.ids = np.concatenate((self.ids, ids))

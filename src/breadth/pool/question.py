@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from breadth.problem import Array, Ids, Problem, Vector
+from breadth.products import exactly, product
 from breadth.ranking import Positions
 
 PER_MEMBER = 4
@@ -41,7 +42,7 @@ class Question:
 
     @cached_property
     def member_scores(self) -> Vector:
-        return self.members @ self.w_set
+        return exactly(self.members, self.w_set)
 
     @cached_property
     def floors(self) -> Vector:
@@ -63,8 +64,8 @@ class Question:
     def gains(self, rows: Array) -> Vector:
         """What swapping each row in would gain, for each member out: (rows, k)."""
         similar = self.problem.similar
-        cross = similar(rows) @ similar(self.members).T.astype(rows.dtype)
-        scores = rows @ self.w_set.astype(rows.dtype)
+        cross = product(similar(rows), similar(self.members))
+        scores = product(rows, self.w_set)
         gains: Vector = scores[:, None] + self.coupling * cross - self.floors
         return gains
 

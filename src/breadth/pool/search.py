@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from breadth import compiled
 from breadth.pool.block import Block
 from breadth.problem import Array, Problem, Vector
 from breadth.ranking import Positions, best
@@ -55,6 +56,11 @@ def greedy_many(
 def greedy(block: Block, first: int) -> Positions:
     """Greedy on F over the block, from a given first row."""
     k, a = block.problem.k, np.float32(block.coupling)
+    fast = compiled.pool()
+    if fast is not None:
+        chosen = np.empty(k, dtype=np.int64)
+        fast.greedy(block.linear, block.storage, block.coupling, first, chosen)
+        return chosen
     gains = block.linear.astype(np.float32)
     picks = np.empty(k, dtype=np.intp)
     pick = first
@@ -95,6 +101,12 @@ def swaps(block: Block, chosen: Positions, max_swaps: int = 10_000) -> tuple[Pos
 
     gain(i in, j out) = e_i·w - e_j·w - 2(1-θ)(‖e_j‖² - e_i·e_j): only rows that score above the lowest member can gain.
     """
+    threshold = GAIN * (1.0 + block.problem.k)
+    fast = compiled.pool()
+    if fast is not None:
+        chosen = chosen.astype(np.int64)
+        done = fast.swaps(block.linear, block.storage, block.coupling, chosen, threshold, max_swaps)
+        return chosen, done
     own = block.gram.diagonal().astype(np.float64)
     shorter = block.coupling * np.sqrt(own) * (np.sqrt(own.max()) - np.sqrt(own))
     a = np.float32(block.coupling)
@@ -103,7 +115,6 @@ def swaps(block: Block, chosen: Positions, max_swaps: int = 10_000) -> tuple[Pos
     scores = block.linear - block.coupling * gram[chosen].sum(axis=0, dtype=np.float64)
     outside = np.ones(len(block), dtype=bool)
     outside[chosen] = False
-    threshold = GAIN * (1.0 + block.problem.k)
     done = 0
     while done < max_swaps:
         members = scores[chosen]
@@ -130,6 +141,11 @@ def tabu(block: Block, chosen: Positions, iterations: int, most_candidates: int 
     It leaves local optima that swaps alone cannot leave. Returns the best set met, at least as good as `chosen`.
     """
     k, a, gram = block.problem.k, block.coupling, block.gram
+    fast = compiled.pool()
+    if fast is not None:
+        found = chosen.astype(np.int64)
+        fast.tabu(block.linear, block.storage, a, found, iterations, GAIN * (1.0 + k))
+        return found
     own = gram.diagonal().astype(np.float64)
     inside_for, outside_for = 1 + min(k // 2, 5), 8
     free_at = np.zeros(len(block), dtype=np.int64)  # the iteration from which a row may move again

@@ -7,14 +7,17 @@ that matters, with its Gram matrix, on which the searching is done. Rows enter t
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from breadth import compiled
 from breadth.pool import concave, search
 from breadth.pool.block import Block
 from breadth.pool.question import Question
 from breadth.problem import Array, Ids, Problem, Vector
+from breadth.products import combination, exactly, product
 from breadth.ranking import Positions, best
 
 _WHOLE = 640
@@ -29,6 +32,9 @@ _LOOSE = 0.02
 _STARTS, _NEAR = 96, 1024
 """Starts times k, and how many rows they choose from."""
 _FEW = 5
+_COMPILED_STARTS, _COMPILED_RATE = 8, 1000.0
+_PAIRS = 20_000
+"""Steps between two entries of x, at the most, in one relaxation."""
 LOW_THETA = 0.45
 """Below, relevance says little about which rows belong to good sets, and more of the collection is looked at."""
 
@@ -45,11 +51,16 @@ class Workbench:
         self.x: Vector = np.empty(0)
         self.swaps = 0
         self._inside = np.zeros(len(ids), dtype=bool)
+        self._positions: Positions = np.empty(0, dtype=np.int64)
+        self._relevance: Vector = np.asarray(product(rows, problem.query), dtype=np.float64)
+        self._flat: Array | None = None
         self._settled = False
         self._started_from = 0
-        relevance = self.scores(problem.query)
-        self._enter(best(relevance, len(ids) if len(ids) <= _WHOLE else max(64, 2 * problem.k)))
-        self.chosen: Positions = np.arange(problem.k)
+        self.chosen: Positions = np.empty(0, dtype=np.int64)
+        if compiled.pool() is not None:
+            return  # the first `settle` begins it
+        self._enter(best(self._relevance, len(ids) if len(ids) <= _WHOLE else max(64, 2 * problem.k)))
+        self.chosen = np.arange(problem.k)
         self._improve(search.greedy(self.block, 0))
         self.x[self.chosen] = 1.0
 
@@ -70,11 +81,11 @@ class Workbench:
     def u(self) -> Vector:
         """E'x of the relaxation."""
         support = np.flatnonzero(self.x)
-        return self.x[support] @ self.block.rows[support].astype(np.float64)
+        return combination(self.x[support], self.block.rows[support])
 
     def scores(self, w: Vector) -> Array:
         """Inner products of all rows in memory with w."""
-        return self.rows @ w.astype(self.rows.dtype)
+        return product(self.rows, w)
 
     def looseness(self) -> float:
         """The open gap as a share of (1-θ)/(k-1), which is what spreading x over many rows can gain at most."""
@@ -89,6 +100,13 @@ class Workbench:
 
     def settle(self, lightly: bool = False) -> None:
         """The best set and dual vector on all rows in memory; `lightly`: from two starts, by swaps alone."""
+        fast = compiled.pool()
+        if fast is not None:
+            self._settle_compiled(fast, lightly)
+            if not lightly and len(self.ids) >= 1.25 * self._started_from and self.problem.k <= _FEW:
+                self.many_starts()
+                self._settle_compiled(fast, lightly=False)
+            return
         self._relax(finely=not lightly)
         self._improve(best(self.x, self.problem.k))
         self._improve(search.greedy(self.block, int(np.argmax(self.block.relevance))))
@@ -108,6 +126,36 @@ class Workbench:
             self._improve(self.chosen)
             self._search_on()
 
+    def _settle_compiled(self, fast: Any, lightly: bool) -> None:
+        """All of `settle` in compiled code."""
+        if self._flat is None or len(self._flat) < len(self.rows):
+            self._flat = np.ascontiguousarray(self.problem.similar(self.rows), dtype=np.float32)
+        problem, block = self.problem, self.block
+        entering = np.empty(0, dtype=np.int64)
+        if len(self.chosen) == 0:
+            entering = best(self._relevance, min(len(self.ids), max(64, 2 * problem.k)))
+        self._positions, gram, self.x, self.chosen, swaps = fast.settle(
+            self._flat,
+            problem.relevance_weight * self._relevance,
+            problem.k,
+            block.coupling,
+            self._positions,
+            block.storage,
+            self.x,
+            self.chosen.astype(np.int64),
+            self._inside,
+            entering,
+            self._longest,
+            1 if lightly else _COMPILED_STARTS,
+            _COMPILED_RATE,
+            search.GAIN * (1.0 + problem.k),
+            float(problem.scale),
+            lightly,
+        )
+        self.swaps += swaps
+        chosen = self._positions
+        block.adopt(self.ids[chosen], self.rows[chosen], self._relevance[chosen], gram)
+
     def in_time(self) -> bool:
         """Whether the deadline (of `time.perf_counter`) is still to come."""
         return time.perf_counter() <= self._deadline
@@ -119,6 +167,7 @@ class Workbench:
         self.ids = np.concatenate((self.ids, ids[new]))
         self.rows = np.concatenate((self.rows, rows[first][new]))
         self._inside = np.concatenate((self._inside, np.zeros(np.count_nonzero(new), dtype=bool)))
+        self._relevance = np.concatenate((self._relevance, product(rows[first][new], self.problem.query)))
         return int(np.count_nonzero(new))
 
     def start_from(self, sets: Ids) -> None:
@@ -137,7 +186,7 @@ class Workbench:
     def dual_scores(self) -> Vector:
         """The k best scores for w(u) in memory, in float64."""
         w = self.problem.direction(self.u)
-        return self.rows[best(self.scores(w), self.problem.k)].astype(np.float64) @ w
+        return exactly(self.rows[best(self.scores(w), self.problem.k)], w)
 
     def _relax(self, finely: bool = True) -> None:
         """The concave relaxation, rows of the reserve entering as they are priced in: roughly first, then finely."""
@@ -145,7 +194,7 @@ class Workbench:
         for _ in range(30):
             # A bound much finer than what rounding to a set leaves open is of no use.
             wanted = max(1e-6, share * self.open_gap()) * self.problem.scale
-            self.x = concave.maximise(block.linear, block.gram, self.problem.k, block.coupling, self.x, wanted)
+            self.x = _relaxed(block, self.x, wanted)
             scores = self.scores(self.problem.direction(self.u))
             threshold = _kth(scores[self._inside], self.problem.k)
             entering = np.flatnonzero(~self._inside & (scores > threshold))
@@ -207,8 +256,19 @@ class Workbench:
     def _enter(self, positions: Positions) -> None:
         if len(positions):
             self._inside[positions] = True
+            self._positions = np.concatenate((self._positions, positions.astype(np.int64)))
             self.x = np.concatenate((self.x, np.zeros(len(positions))))
             self.block.add(self.ids[positions], self.rows[positions])
+
+
+def _relaxed(block: Block, x: Vector, tolerance: float) -> Vector:
+    """A better x on the block, from x."""
+    fast = compiled.pool()
+    if fast is None:
+        return concave.maximise(block.linear, block.gram, block.problem.k, block.coupling, x, tolerance)
+    x = x.copy()
+    fast.relax(block.linear, block.storage, block.problem.k, block.coupling, x, tolerance, _PAIRS)
+    return x
 
 
 def first_rows(relevance: Array, count: int) -> Positions:

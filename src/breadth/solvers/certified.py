@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from breadth import compiled
 from breadth.checks import check_number
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import Facts
@@ -23,6 +24,7 @@ from breadth.pool.branch import MOST_ROWS, BranchAndBound
 from breadth.pool.search import greedy_many
 from breadth.pool.workbench import LOW_THETA, Workbench, first_rows
 from breadth.problem import Array, Ids, Problem, Vector
+from breadth.products import exactly
 from breadth.ranking import best
 from breadth.selection import Selection, conclude
 from breadth.solvers.dpp import dpp
@@ -85,9 +87,11 @@ def certified(
     pricing = pricing_for(problem, facts)
     # The less relevance counts, the deeper in its ranking are the rows that matter.
     reserve = _RESERVE if problem.theta < _NEAR_THETA else _RESERVE // 4
-    first = yield from pricing.begin(min(facts.size, max(reserve, 8 * problem.k)))
+    reserve = min(facts.size, max(reserve, 8 * problem.k))
+    everything = facts.size == reserve and (facts.scores_all or facts.reaches)  # ids are then 0 … size-1
+    first = np.arange(facts.size) if everything else (yield from pricing.begin(reserve))
     bench = Workbench(problem, first, (yield Rows(first)), facts.max_squared_norm, deadline)
-    bound = _Bound(bench, facts)
+    bound = _Bound(bench, facts, pricing.begins_exactly and not everything)
     wide = _WIDE * (1.0 - problem.theta) / (problem.k - 1)
     everywhere = tried = False
     stopped = "rounds"
@@ -96,7 +100,9 @@ def certified(
         rounds += 1
         bench.settle()
         everything = len(bench.ids) == facts.size
-        if not tried and (problem.theta < LOW_THETA or (everything and bench.looseness() > _LOOSE)):
+        thorough = problem.k <= _SMALL_K or not compiled.available()
+        loose = everything and thorough and bench.looseness() > _LOOSE
+        if not tried and (problem.theta < LOW_THETA or loose):
             tried = True
             yield from _try_others(bench, facts)
             bench.settle()
@@ -121,7 +127,12 @@ def certified(
         elif priced.swap_optimal and (new == 0 or bound.gap > (1.0 - _SLOW) * before):
             stopped = "swap_optimal"
             break
-    stats: dict[str, Any] = {"rounds": rounds, "swaps": bench.swaps, "pool": len(bench.block)}
+    if not np.isfinite(bound.value):  # stopped before anything was priced
+        ids, scores = yield Top(problem.query[None], problem.k)
+        bound.value = problem.dual_bound(np.zeros(facts.dim), problem.relevance_weight * scores[0], bound.longest)
+    path = "in memory" if len(bench.ids) == facts.size else pricing.name
+    stats: dict[str, Any] = {"path": path, "compiled": compiled.available()}
+    stats |= {"rounds": rounds, "swaps": bench.swaps, "pool": len(bench.block)}
     ids, rows = bench.chosen_ids, bench.chosen_rows
     if prove > 0.0 and stopped == "swap_optimal":
         ids, rows = yield from _prove(bench, bound, pricing, min(deadline, time.perf_counter() + prove), stats)
@@ -183,12 +194,15 @@ def _prove(bench: Workbench, bound: _Bound, pricing: Pricing, deadline: float, s
 class _Bound:
     """The lowest D(u) so far, for the whole collection."""
 
-    def __init__(self, bench: Workbench, facts: Facts) -> None:
+    def __init__(self, bench: Workbench, facts: Facts, begun_exactly: bool) -> None:
         self._bench, self.longest, self.size = bench, facts.max_squared_norm, facts.size
+        self.value = np.inf
+        if not begun_exactly:  # the most relevant rows may not all be there, or all rows are and it is settled at once
+            return
         # u = 0: relevance alone bounds the optimum, before anything is solved.
         nothing = np.zeros(len(bench.problem.query))
-        leading = bench.rows[best(bench.scores(bench.problem.query), bench.problem.k)].astype(np.float64)
-        top = bench.problem.relevance_weight * (leading @ bench.problem.query)
+        leading = bench.rows[best(bench.scores(bench.problem.query), bench.problem.k)]
+        top = bench.problem.relevance_weight * exactly(leading, bench.problem.query)
         self.value = bench.problem.dual_bound(nothing, top, self.longest)
 
     @property

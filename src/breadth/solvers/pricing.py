@@ -1,28 +1,37 @@
 """Pricing: does any row outside the rows in memory improve the set (by a swap) or the bound?
 
-Two ways with one interface. `SearchPricing` uses maximum inner product search alone, so it works on every engine.
+Three ways with one interface. `SearchPricing` uses maximum inner product search alone, so it works on every engine.
+`ReachPricing` is for collections that can search by threshold: one pass settles it.
 `ScreenPricing` is for collections that can score all rows (arrays): it keeps the scores and fetches only rows that
 Cauchy-Schwarz cannot exclude, so most rounds need no scan.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from breadth.oracles.protocol import Facts
-from breadth.oracles.requests import Asking, Rows, Scores, Top
+from breadth.oracles.protocol import Facts, Reached
+from breadth.oracles.requests import Above, Asking, Likely, Rows, Scores, Top
 from breadth.pool.question import PER_MEMBER, Question
 from breadth.pool.workbench import LOW_THETA
 from breadth.problem import Array, Ids, Problem, Vector
+from breadth.products import product
 from breadth.ranking import best
 from breadth.solvers.screen import Screen
 
 _CHUNK = 8192
 _SAMPLE = 512
 _EXPLORE = 2048
+_FETCHED, _FEW = 8192, 1024
+"""Rows that are fetched to look at them; and where far more would have to be, so many that lead."""
+_EXPLORATIONS = 2
+"""So many times leading rows are brought in before every member's replacements are searched for."""
+_REMEMBERED, _MARGIN = 32, 0.4
+"""One row in so many is remembered at the most; and how far below the threshold rows are, as a multiple of 2(1-θ)√k: a
+swap moves w by at most twice 2(1-θ)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +50,11 @@ class Priced:
 class Pricing(Protocol):
     """How a collection is asked."""
 
+    name: str
+    begins_exactly: bool
+
     def begin(self, count: int) -> Asking:
-        """The `count` most relevant ids (the first scan)."""
+        """The `count` most relevant ids (the first scan); about so, where `begins_exactly` is False."""
 
     def ask(self, question: Question) -> Asking:
         """A `Priced` for the question."""
@@ -53,6 +65,8 @@ class Pricing(Protocol):
 
 class SearchPricing:
     """By searches alone: one batch of two, and one search for each member where that cannot settle it."""
+
+    name, begins_exactly = "searched", True
 
     def __init__(self, problem: Problem, facts: Facts, many_above: bool = False) -> None:
         self._problem, self._facts = problem, facts
@@ -89,6 +103,8 @@ class SearchPricing:
 
 class ScreenPricing:
     """With the scores of all rows at hand: scan a direction once, then fetch what Cauchy-Schwarz cannot exclude."""
+
+    name, begins_exactly = "screened", True
 
     def __init__(self, problem: Problem, facts: Facts) -> None:
         self._problem, self._facts = problem, facts
@@ -165,41 +181,129 @@ class ScreenPricing:
         settles: bool,
         keep_all: bool = False,
     ) -> Asking:
-        """Fetch the rows, chunk by chunk, and keep those that gain by a swap or move the bound."""
+        """Fetch the rows and see which of them help; the screen bounds the rest."""
         k = self._problem.k
-        is_for_set = np.zeros(self._facts.size, dtype=bool)
-        is_for_set[for_set] = True
-        is_wanted = is_for_set.copy()
-        is_wanted[for_dual] = True
-        is_wanted[question.held] = False
-        wanted = np.flatnonzero(is_wanted).astype(np.int64)
-        empty: Array = np.empty((0, len(self._problem.query)), dtype=np.float32)
-        nothing: Vector = np.empty(0)
-        keep_ids, keep_rows, dual_scores = [wanted[:0]], [empty], [nothing]
-        gained = False
-        for start in range(0, len(wanted), _CHUNK):
-            ids = wanted[start : start + _CHUNK]
-            rows = yield Rows(ids)
-            scores = np.asarray(rows @ question.w_dual.astype(rows.dtype), dtype=np.float64)
-            above = np.flatnonzero(scores > question.threshold_u)
-            dual_scores.append(scores[best(scores, min(k, len(scores)))])
-            candidates = np.flatnonzero(is_for_set[ids])
-            replacements = candidates[question.replacements(rows[candidates])]
-            gained |= len(replacements) > 0
-            if keep_all:
-                above = np.arange(len(ids))
-            keep = np.union1d(
-                replacements, above if keep_all else above[best(scores[above], min(len(above), max(256, 4 * k)))]
-            )
-            keep_ids.append(ids[keep])
-            keep_rows.append(rows[keep])
+        found: Priced = yield from _examine(question, for_set, for_dual, keep_all)
         assert self._screen is not None
         others = self._screen.bounds(question.w_dual)
-        others[question.held] = others[wanted] = -np.inf
-        top = np.concatenate((*dual_scores, others[best(others, k)]))
-        return Priced(np.concatenate(keep_ids), np.concatenate(keep_rows), top, settles and not gained)
+        others[question.held] = others[for_set] = others[for_dual] = -np.inf
+        top = np.concatenate((found.best_u, others[best(others, k)].astype(np.float64)))
+        return replace(found, best_u=top, swap_optimal=settles and found.swap_optimal)
+
+
+class ReachPricing:
+    """With searches by threshold: one pass finds every row that could gain by a swap or move the bound.
+
+    The pass also names the rows around these. A direction close to the last one is then answered from them: by
+    Cauchy-Schwarz no other row can have come up.
+    """
+
+    name, begins_exactly = "reached", False
+
+    def __init__(self, problem: Problem, facts: Facts) -> None:
+        self._problem, self._facts = problem, facts
+        self._around: _Around | None = None
+        self._explored = 0
+
+    def begin(self, count: int) -> Asking:
+        return (yield Likely(self._problem.query[None], count))[0]
+
+    def ask(self, question: Question) -> Asking:
+        k, size = self._problem.k, self._facts.size
+        directions = np.vstack((question.w_set, question.w_dual))
+        thresholds = np.array([question.lowest, question.threshold_u])
+        if self._around is not None and self._around.answers(directions, thresholds):
+            most = np.array([size, size])
+            for_set, for_dual = yield Above(directions, thresholds, most, self._around.ids)
+        else:
+            most = np.full(2, max(_FETCHED, size // _REMEMBERED))
+            margin = _MARGIN * question.coupling * np.sqrt(k)
+            for_set, for_dual = yield Above(directions, thresholds - margin, most)
+            self._around = _Around.of(directions, (for_set, for_dual), self._facts.max_squared_norm)
+        settles = for_set.ceiling <= question.lowest
+        candidates = np.setdiff1d(for_set.above(question.lowest), question.held)
+        moving, ceiling = _leading(for_dual, question.threshold_u, _FETCHED)
+        if not settles and self._explored < _EXPLORATIONS:
+            self._explored += 1
+            wanted = np.union1d(_leading(for_set, -np.inf, _FEW)[0], moving[:_FEW])
+            found: Priced = yield from _examine(question, wanted, moving, keep_all=True)
+        else:
+            if not settles or len(candidates) > _FETCHED:
+                # Too many to fetch are above the lowest member: which of them come near any one member's floor?
+                floors = question.floors + question.gain
+                within = candidates if settles else None
+                near = yield Above(question.member_directions(), floors, np.full(k, _FETCHED), within)
+                settles = all(n.ceiling <= floor for n, floor in zip(near, floors, strict=True))
+                candidates = np.unique(np.concatenate([n.ids for n in near]))
+            found = yield from _examine(question, candidates, moving, keep_all=False)
+        top = np.concatenate((found.best_u, np.full(k, ceiling)))
+        return replace(found, best_u=top, swap_optimal=settles and found.swap_optimal)
+
+    def above(self, w: Vector, threshold: float, most: int) -> Asking:
+        (found,) = yield Above(w[None], np.array([threshold]), np.array([most]))
+        return found.ids if found.ceiling <= threshold else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Around:
+    """Rows around what a pass found. For `directions` no other row scored above `ceilings`."""
+
+    directions: Vector
+    ceilings: Vector
+    ids: Ids
+    longest: float
+
+    @classmethod
+    def of(cls, directions: Vector, found: tuple[Reached, Reached], longest: float) -> _Around:
+        ceilings = np.array([reached.ceiling for reached in found])
+        ids = np.sort(np.concatenate((found[0].ids, found[1].ids)), kind="stable")  # merges two sorted runs
+        return cls(directions, ceilings, ids[np.concatenate((ids[1:] != ids[:-1], [True]))], longest)
+
+    def answers(self, directions: Vector, thresholds: Vector) -> bool:
+        """Whether no other row can be above these thresholds for these directions."""
+        moved = np.linalg.norm(directions - self.directions, axis=1) * np.sqrt(self.longest)
+        rounding = 1e-6 * np.linalg.norm(directions, axis=1)
+        return bool(np.all(self.ceilings + moved + rounding <= thresholds))
+
+
+def _leading(reached: Reached, threshold: float, most: int) -> tuple[Ids, float]:
+    """The rows above a threshold, the best `most` of them if they are more, and what no other row exceeds."""
+    above = np.flatnonzero(reached.at_most > threshold)
+    if len(above) <= most:
+        return reached.ids[above], max(threshold, reached.ceiling)
+    order = above[best(reached.at_most[above], most + 1)]
+    return reached.ids[order[:-1]], float(reached.at_most[order[-1]])
+
+
+def _examine(question: Question, for_set: Ids, for_dual: Ids, keep_all: bool) -> Asking:
+    """Fetch rows, chunk by chunk, and keep those that gain by a swap or move the bound, or all.
+
+    The answer speaks of these rows alone.
+    """
+    k = question.problem.k
+    wanted = np.setdiff1d(np.union1d(for_set, for_dual), question.held)
+    empty: Array = np.empty((0, len(question.problem.query)), dtype=np.float32)
+    nothing: Vector = np.empty(0)
+    keep_ids, keep_rows, dual_scores = [wanted[:0]], [empty], [nothing]
+    gained = False
+    for start in range(0, len(wanted), _CHUNK):
+        ids = wanted[start : start + _CHUNK]
+        rows = yield Rows(ids)
+        scores = np.asarray(product(rows, question.w_dual), dtype=np.float64)
+        above = np.flatnonzero(scores > question.threshold_u)
+        dual_scores.append(scores[best(scores, min(k, len(scores)))])
+        candidates = np.flatnonzero(np.isin(ids, for_set, assume_unique=True))
+        replacements = candidates[question.replacements(rows[candidates])]
+        gained |= len(replacements) > 0
+        leading = above[best(scores[above], min(len(above), max(256, 4 * k)))]
+        keep = np.arange(len(ids)) if keep_all else np.union1d(replacements, leading)
+        keep_ids.append(ids[keep])
+        keep_rows.append(rows[keep])
+    return Priced(np.concatenate(keep_ids), np.concatenate(keep_rows), np.concatenate(dual_scores), not gained)
 
 
 def pricing_for(problem: Problem, facts: Facts) -> Pricing:
     """The better way for this collection."""
+    if facts.reaches:
+        return ReachPricing(problem, facts)
     return ScreenPricing(problem, facts) if facts.scores_all else SearchPricing(problem, facts)

@@ -1,0 +1,98 @@
+"""What a sweep over approximate scores has to keep, for one direction: every row whose interval says it may matter.
+
+The score of a row lies within [score - reach, score + reach] with reach = length · residual + rounding.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from breadth.oracles import sweep
+from breadth.oracles.protocol import Reached
+from breadth.problem import Ids
+
+
+class _Part(NamedTuple):
+    """Rows of one block, in increasing order, with the ends of their intervals."""
+
+    ids: Ids
+    lower: npt.NDArray[Any]
+    upper: npt.NDArray[Any]
+
+    def reaching(self, least: float) -> _Part:
+        kept = self.upper >= least
+        return self if kept.all() else _Part(self.ids[kept], self.lower[kept], self.upper[kept])
+
+
+class Reach:
+    """Rows whose upper end is at least `least`. Blocks may be offered from several threads, in any order."""
+
+    def __init__(self, least: float = -np.inf) -> None:
+        self.least = least
+        self.held = 0
+        self._parts: dict[int, _Part] = {}
+        self._lock = threading.Lock()
+
+    def offer(self, scores: sweep.Floats, start: int, errors: sweep.Floats, length: float, rounding: float) -> None:
+        """The approximate scores of rows start, start + 1, … and their residuals."""
+        near, reach = sweep.sift(scores, errors, length, rounding, self.least)
+        middle = scores[near]
+        part = _Part(near + start, middle - reach, middle + reach)
+        with self._lock:
+            self._parts[start] = part
+            self.held += len(part.ids)
+            self._tidy()
+
+    def kept(self) -> tuple[Ids, npt.NDArray[Any]]:
+        """The rows kept, in increasing order, with their upper ends."""
+        parts = [self._parts[start].reaching(self.least) for start in sorted(self._parts)]
+        return np.concatenate([p.ids for p in parts]), np.concatenate([p.upper for p in parts])
+
+    def _tidy(self) -> None:
+        """After every block, with the lock held."""
+
+    def _cut(self, m: int) -> None:
+        """Keep the rows that may be among the m best."""
+        if self.held >= m:
+            lower = np.concatenate([part.lower for part in self._parts.values()])
+            self.least = max(self.least, float(np.partition(lower, -m)[-m]))
+        self._parts = {start: part.reaching(self.least) for start, part in self._parts.items()}
+        self.held = sum(len(part.ids) for part in self._parts.values())
+
+
+class Best(Reach):
+    """Every row that may be among the m best: `least` is the m-th best lower end so far."""
+
+    def __init__(self, m: int) -> None:
+        super().__init__()
+        self._m = m
+
+    def ids(self) -> Ids:
+        """These rows, in increasing order."""
+        self._cut(self._m)
+        return self.kept()[0]
+
+    def _tidy(self) -> None:
+        if self.held > 4 * self._m or self.least == -np.inf:
+            self._cut(self._m)
+
+
+class Above(Reach):
+    """Every row that may score above a threshold; when these become more than `most`, the better half of them."""
+
+    def __init__(self, threshold: float, most: int) -> None:
+        super().__init__(threshold)
+        self._most = most
+
+    def reached(self, within: Ids | None) -> Reached:
+        """What was found; a row that was dropped has its upper end below `least`."""
+        ids, upper = self.kept()
+        return Reached(ids if within is None else within[ids], upper, self.least)
+
+    def _tidy(self) -> None:
+        if self.held > self._most:
+            self._cut((self._most + 1) // 2)
