@@ -112,7 +112,7 @@ def test_many_queries_are_the_same_as_one_by_one(rng, E, method):
 
 
 def test_many_queries_share_scans(rng):
-    E = clustered(rng, 6000, 24)
+    E = clustered(rng, 20_000, 24)
     oracle = CountingOracle(ArrayOracle(E))
     found = breadth.select_many(oracle, np.array([query_near(rng, E) for _ in range(8)]), k=5, theta=0.7)
     assert oracle.searches <= max(s.stats["scans"] for s in found) + 2 < sum(s.stats["scans"] for s in found)

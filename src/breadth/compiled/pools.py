@@ -182,6 +182,14 @@ def tabu(linear, gram, a, chosen, iterations, least_gain):
 
 
 @njit(fastmath=True, nogil=True, cache=True)
+def _dot(one, other):
+    total = np.float32(0.0)
+    for j in range(len(one)):
+        total += one[j] * other[j]
+    return total
+
+
+@njit(fastmath=True, nogil=True, cache=True)
 def _products(rows, positions, old, new, gram):
     """Extend the Gram matrix of rows[positions] from `old` to `new` rows: four inner products for every number read."""
     dim = rows.shape[1]
@@ -201,23 +209,15 @@ def _products(rows, positions, old, new, gram):
             gram[c, r], gram[c + 1, r], gram[c + 2, r], gram[c + 3, r] = t0, t1, t2, t3
             c += 4
         while c <= r:
-            other = rows[positions[c]]
-            total = np.float32(0.0)
-            for j in range(dim):
-                total += first[j] * other[j]
-            gram[r, c] = gram[c, r] = total
+            gram[r, c] = gram[c, r] = _dot(first, rows[positions[c]])
             c += 1
 
 
 @njit(fastmath=True, nogil=True, cache=True)
-def _reserve_scores(rows, linear, a, v, out):
-    """The score of every row in memory for a sum v of rows."""
-    dim = rows.shape[1]
-    for i in range(len(out)):
-        total = np.float32(0.0)
-        for j in range(dim):
-            total += rows[i, j] * v[j]
-        out[i] = linear[i] - a * total
+def _scores_of(rows, linear, a, v, which, out):
+    """The scores of some rows of the reserve for a sum v of rows, in their places."""
+    for i in which:
+        out[i] = linear[i] - a * _dot(rows[i], v)
 
 
 @njit(fastmath=True, nogil=True, cache=True)
@@ -263,10 +263,12 @@ def _enter(rows, positions, gram, x, inside, entering):
 
 @njit(nogil=True, cache=True)
 def _leading(scores, candidates, count):
-    """The `count` of these candidates with the best scores."""
+    """The `count` of these candidates with the best scores (more if several are equal)."""
     if len(candidates) <= count:
         return candidates
-    return candidates[np.argsort(-scores[candidates])[:count]]
+    merits = scores[candidates]
+    least = np.partition(merits, len(merits) - count)[len(merits) - count]
+    return candidates[merits >= least]
 
 
 @njit(nogil=True, cache=True)
@@ -299,11 +301,7 @@ def _gaining(rows, linear, a, positions, gram, chosen, scores, inside, least_gai
         best = -np.inf
         for c in range(k):
             if scores[i] + a * np.sqrt(gram[chosen[c], chosen[c]] * longest) - floors[c] > max(best, least_gain):
-                cross = np.float32(0.0)
-                member = rows[positions[chosen[c]]]
-                for j in range(rows.shape[1]):
-                    cross += rows[i, j] * member[j]
-                best = max(best, scores[i] + a * cross - floors[c])
+                best = max(best, scores[i] + a * _dot(rows[i], rows[positions[chosen[c]]]) - floors[c])
         if best > least_gain:
             found[count], gains[count] = i, best
             count += 1
@@ -369,18 +367,28 @@ def settle(
         x[chosen] = 1.0
     value = _value(block, gram, a, chosen)
     share = 0.1
-    for _ in range(30):
+    everyone = np.arange(len(linear))
+    watched = everyone  # all rows are priced; then, until none of them enters, only those that came close
+    for _ in range(60):
         wanted = share * (_relaxed_value(block, gram, a, x) - value)
         relax(block, gram, k, a, x, max(1e-6 * scale, wanted), 20_000)
-        _reserve_scores(rows, linear, a, _sum_of(rows, positions, x), scores)
+        u = _sum_of(rows, positions, x)
+        _scores_of(rows, linear, a, u, positions, scores)
         inner = scores[positions]
         threshold = np.partition(inner, len(inner) - k)[len(inner) - k]
-        entering = np.flatnonzero(~inside & (scores > threshold))
+        _scores_of(rows, linear, a, u, watched, scores)
+        outside = watched[~inside[watched]]
+        entering = outside[scores[outside] > threshold]
+        if len(entering) == 0 and len(watched) < len(everyone):
+            watched = everyone
+            continue
         if len(entering) == 0:
             if share < 0.1 or lightly:
                 break
             share = 0.003
             continue
+        if len(watched) == len(everyone):
+            watched = _leading(scores, outside, 128 + 8 * k)
         positions, gram, x = _enter(rows, positions, gram, x, inside, _leading(scores, entering, 32 + 2 * k))
         block = linear[positions]
     order = np.argsort(-x)
@@ -405,7 +413,7 @@ def settle(
                 done += more
         weights = np.zeros(len(positions))
         weights[chosen] = 1.0
-        _reserve_scores(rows, linear, a, _sum_of(rows, positions, weights), scores)
+        _scores_of(rows, linear, a, _sum_of(rows, positions, weights), everyone, scores)
         entering = _gaining(rows, linear, a, positions, gram, chosen, scores, inside, least_gain, longest, 4 * k)
         if len(entering) == 0:
             break

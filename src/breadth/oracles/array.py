@@ -7,16 +7,20 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from breadth import compiled
 from breadth.checks import check_lengths, check_relevance, check_vectors
+from breadth.oracles import sweep
 from breadth.problem import Array, Ids, Vector
 from breadth.ranking import Leaders
 
-_BLOCK_NUMBERS = 1 << 24
+_BLOCK_NUMBERS = 1 << 25
 """Numbers of the array handled at a time: extra memory is one row of scores, or one converted block."""
 _HALF_BLOCK_NUMBERS = 1 << 19
 """Float16 is widened block by block; small blocks stay in the cache."""
 _TURN_NUMBERS = 3 << 19
 """Numbers of the array multiplied by several directions at a time."""
+_SWEPT_NUMBERS, _SWEPT_ROWS = 1 << 20, 1 << 14
+"""Smaller arrays are multiplied by BLAS; and rows that compiled code scores at a time."""
 _DIRECTIONS = 256
 """At most this many directions share one pass, which bounds the memory of a pass."""
 
@@ -32,6 +36,7 @@ class ArrayOracle:
 
     def __init__(self, vectors: npt.ArrayLike) -> None:
         self._setup(check_vectors(vectors, "vectors"), None)
+        compiled.load()
         self.length_error = self._check_lengths()
 
     def _setup(self, array: Array, relevance: Vector | None) -> None:
@@ -89,7 +94,7 @@ class ArrayOracle:
         """Inner products of all rows with each direction, (b, n)."""
         out: Array = np.empty((len(directions), self.size), dtype=self._result)
         plain = self._relevance is None and self._array.dtype == self._compute and self._array.flags.c_contiguous
-        if plain and len(directions) == 1:
+        if plain and len(directions) == 1 and not self._swept(self._array, directions):
             # Nothing to widen or to add: one product for all rows, straight into its place.
             np.dot(np.asarray(self._array), np.asarray(directions[0], dtype=self._compute), out=out[0])
             return out
@@ -99,7 +104,10 @@ class ArrayOracle:
 
     def rows(self, ids: Ids) -> Array:
         """The rows with these ids, in the precision the oracle computes in."""
-        rows = np.asarray(self._array[ids], dtype=self._compute)
+        if len(ids) and np.array_equal(ids, np.arange(ids[0], ids[0] + len(ids))):
+            rows = self._rows_between(int(ids[0]), int(ids[0]) + len(ids))  # consecutive rows are not copied
+        else:
+            rows = np.asarray(self._array[ids], dtype=self._compute)
         if self._relevance is None:
             return rows
         return np.column_stack((rows, self._relevance[ids]))
@@ -131,7 +139,15 @@ class ArrayOracle:
         block = self._rows_between(start, stop)
         d = block.shape[1]
         inside = np.ascontiguousarray(directions[:, :d], dtype=self._compute)
-        if len(directions) == 1:
+        if self._swept(block, directions) and out.dtype == np.float32:
+            few, found = inside.astype(np.float32, copy=False), out.view(np.float32)
+            scales = np.ones(min(len(block), _SWEPT_ROWS), dtype=np.float32)
+            sweep.sweep(
+                len(block),
+                _SWEPT_ROWS,
+                lambda a, b: sweep.score(block[a:b], scales[: b - a], few, found[:, a:b]),
+            )
+        elif len(directions) == 1:
             out[0] = block @ inside[0]
         else:
             # Tall blocks times few columns is the fast shape for BLAS; small ones are turned round in the cache.
@@ -142,6 +158,12 @@ class ArrayOracle:
         if self._relevance is not None:
             out += directions[:, d:] * self._relevance[start:stop]
         return out
+
+    @staticmethod
+    def _swept(block: Array, directions: Array) -> bool:
+        """Whether compiled code scores these rows: a few directions share a pass, which BLAS does not do well."""
+        plain = block.dtype == np.float32 and block.flags.c_contiguous and block.size >= _SWEPT_NUMBERS
+        return plain and len(directions) <= sweep.FUSED and compiled.available()
 
     def _check_lengths(self) -> float:
         """Every row finite and of unit length, else an error that names the first bad row. How far ‖e‖² is from 1."""

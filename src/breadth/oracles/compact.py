@@ -10,9 +10,8 @@ their full-precision rows. The answer is the one of a full scan, not an approxim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +19,13 @@ import numpy.typing as npt
 from breadth import compiled
 from breadth.checks import check_lengths, check_relevance, check_vectors
 from breadth.errors import InputError
-from breadth.oracles import sweep
+from breadth.oracles import reach, sweep
 from breadth.oracles.compact_file import Coded, CompactArrays, Writer, read
 from breadth.oracles.protocol import Reached
-from breadth.oracles.reach import Above, Best, Reach
 from breadth.problem import Array, Ids, Vector
 from breadth.products import product
 from breadth.ranking import best
 
-Kind = TypeVar("Kind", bound=Reach)
 Progress = Callable[[int, int], None]
 
 _BLOCK = 1 << 16
@@ -49,7 +46,7 @@ class CompactOracle:
         self._arrays = arrays
         self._relevance = relevance
         self.length_error = arrays.length_error
-        compiled.scan()  # compiled, or loaded, now and not inside a query
+        compiled.load()
 
     @classmethod
     def build(cls, vectors: npt.ArrayLike, progress: Progress | None = None) -> CompactOracle:
@@ -140,7 +137,7 @@ class CompactOracle:
         """The m best rows for each direction, largest first, exactly; ties go to the lower id."""
         ids = np.empty((len(directions), m), dtype=np.int64)
         scores = np.empty((len(directions), m), dtype=np.float64)
-        for j, near in enumerate(self._sweep(directions, lambda _: Best(m))):
+        for j, near in enumerate(reach.collect(self, directions, lambda _: reach.Best(m), block=_BLOCK)):
             within = near.ids()
             exact = self._exactly(within, directions[j])
             order = best(exact, m)
@@ -149,46 +146,32 @@ class CompactOracle:
 
     def likely(self, directions: Array, m: int) -> Ids:
         """About the m best rows for each direction, (b, m): the codes decide alone, which is cheaper than `top`."""
-        found = self._sweep(directions, lambda _: Best(m), certainly=False)
-        return np.array([near.ids()[:m] for near in found])
+        return reach.likely(self, directions, m, _BLOCK)
 
     def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
         """For each direction every row that may score above its threshold; see `ReachingOracle`."""
-        found = self._sweep(directions, lambda j: Above(float(thresholds[j]), int(most[j])), within=within)
-        return [near.reached(within) for near in found]
+        return reach.above(self, directions, thresholds, most, within, _BLOCK)
 
-    def _sweep(
-        self, directions: Array, make: Callable[[int], Kind], certainly: bool = True, within: Ids | None = None
-    ) -> list[Kind]:
-        """Show every row's interval to what each direction collects, in as few passes as the kernel allows.
-
-        `certainly=False`: take the middle of the interval for the score.
-        """
-        reaches = [make(j) for j in range(len(directions))]
-        for first in range(0, len(directions), sweep.FUSED):
-            part = slice(first, first + sweep.FUSED)
-            self._pass(np.asarray(directions[part]), reaches[part], 1.0 if certainly else 0.0, within)
-        return reaches
-
-    def _pass(self, directions: Array, reaches: Sequence[Reach], width: float, within: Ids | None) -> None:
+    def score(self, part: slice | Ids, directions: Array, out: sweep.Floats) -> None:
+        """Approximate scores of some rows, from their codes."""
         arrays, d = self._arrays, self._arrays.codes.shape[1]
         inside = np.ascontiguousarray(directions[:, :d], dtype=np.float32)
-        lengths = np.linalg.norm(inside, axis=1) * width
+        sweep.score(arrays.codes[part], arrays.scales[part], inside, out)
+        if self._relevance is not None:
+            out += (directions[:, d:] * self._relevance[part]).astype(np.float32)
+
+    def residuals(self, part: slice | Ids) -> sweep.Floats:
+        """How far codes are from their rows."""
+        return self._arrays.errors[part]
+
+    def reach(self, directions: Array) -> tuple[Vector, Vector]:
+        """The lengths of the directions, and what float32 arithmetic adds."""
+        d = self._arrays.codes.shape[1]
+        lengths = np.linalg.norm(np.asarray(directions[:, :d], dtype=np.float64), axis=1)
         rounding = lengths * _ROUNDING
         if self._relevance is not None:
-            rounding += np.abs(directions[:, d]) * np.abs(self._relevance).max() * _ROUNDING * width
-
-        def visit(start: int, stop: int) -> None:
-            part = slice(start, stop) if within is None else within[start:stop]
-            scores = np.empty((len(inside), stop - start), dtype=np.float32)
-            sweep.score(arrays.codes[part], arrays.scales[part], inside, scores)
-            if self._relevance is not None:
-                scores += (directions[:, d:] * self._relevance[part]).astype(np.float32)
-            errors = arrays.errors[part]
-            for j, near in enumerate(reaches):
-                near.offer(scores[j], start, errors, float(lengths[j]), float(rounding[j]))
-
-        sweep.sweep(self.size if within is None else len(within), _BLOCK, visit)
+            rounding = rounding + np.abs(directions[:, d]) * np.abs(self._relevance).max() * _ROUNDING
+        return lengths, rounding
 
     def _exactly(self, ids: Ids, direction: Vector) -> Vector:
         """Full-precision scores of these rows."""

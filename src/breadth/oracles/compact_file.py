@@ -175,7 +175,7 @@ class Writer:
 
     def _spool(self) -> IO[bytes]:
         """A nameless file beside the target, gone when it is closed."""
-        return tempfile.TemporaryFile(dir=self._target.parent)  # noqa: SIM115
+        return tempfile.TemporaryFile(dir=self._target.parent)
 
     def _begin(self, rows: Array) -> None:
         self._dim = rows.shape[1]

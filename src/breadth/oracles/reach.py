@@ -6,14 +6,15 @@ The score of a row lies within [score - reach, score + reach] with reach = lengt
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from breadth.oracles import sweep
 from breadth.oracles.protocol import Reached
-from breadth.problem import Ids
+from breadth.problem import Array, Ids, Vector
 
 
 class _Part(NamedTuple):
@@ -96,3 +97,71 @@ class Above(Reach):
     def _tidy(self) -> None:
         if self.held > self._most:
             self._cut((self._most + 1) // 2)
+
+
+class Swept(Protocol):
+    """Rows that can be scored block by block, perhaps approximately."""
+
+    @property
+    def size(self) -> int: ...
+
+    def score(self, part: slice | Ids, directions: Array, out: sweep.Floats) -> None:
+        """Scores of some rows for each direction, into `out` (b, rows)."""
+
+    def residuals(self, part: slice | Ids) -> sweep.Floats:
+        """How far each of these rows may be from what is scored."""
+
+    def reach(self, directions: Array) -> tuple[Vector, Vector]:
+        """For each direction: what a residual is multiplied by, and what rounding adds."""
+
+
+Kind = TypeVar("Kind", bound=Reach)
+
+
+def collect(
+    rows: Swept,
+    directions: Array,
+    make: Callable[[int], Kind],
+    *,
+    block: int,
+    certainly: bool = True,
+    within: Ids | None = None,
+) -> list[Kind]:
+    """Show every row's interval to what each direction collects, in as few passes as the kernel allows.
+
+    `certainly=False`: take the middle of the interval for the score. `within`: only these rows, counted from 0.
+    """
+    reaches = [make(j) for j in range(len(directions))]
+    lengths, rounding = rows.reach(directions)
+
+    def passed(first: int, last: int) -> None:
+        some = np.asarray(directions[first:last])
+
+        def visit(start: int, stop: int) -> None:
+            part = slice(start, stop) if within is None else within[start:stop]
+            scores = np.empty((len(some), stop - start), dtype=np.float32)
+            rows.score(part, some, scores)
+            residuals = rows.residuals(part)
+            for j, found in enumerate(scores, start=first):
+                width = (float(lengths[j]), float(rounding[j])) if certainly else (0.0, 0.0)
+                reaches[j].offer(found, start, residuals, *width)
+
+        sweep.sweep(rows.size if within is None else len(within), block, visit)
+
+    for first in range(0, len(directions), sweep.FUSED):
+        passed(first, min(first + sweep.FUSED, len(directions)))
+    return reaches
+
+
+def likely(rows: Swept, directions: Array, m: int, block: int) -> Ids:
+    """About the m best rows for each direction, (b, m)."""
+    found = collect(rows, directions, lambda _: Best(m), block=block, certainly=False)
+    return np.array([near.ids()[:m] for near in found])
+
+
+def above(
+    rows: Swept, directions: Array, thresholds: Vector, most: Ids, within: Ids | None, block: int
+) -> list[Reached]:
+    """For each direction every row that may score above its threshold; see `ReachingOracle`."""
+    found = collect(rows, directions, lambda j: Above(float(thresholds[j]), int(most[j])), block=block, within=within)
+    return [near.reached(within) for near in found]

@@ -36,6 +36,8 @@ from breadth.solvers.vrsd import vrsd
 
 _RESERVE = 4096
 """Rows fetched with the first scan. They are priced in memory, so the collection is scanned again only at the end."""
+_HELD = 1 << 14
+"""A small array is held as it is and never scanned."""
 _NEAR_THETA = 0.75
 """From here on a quarter of that is enough."""
 _LOOSE = 0.005
@@ -85,9 +87,7 @@ def certified(
         return (yield from _most_relevant(problem, facts))
     deadline = time.perf_counter() + limit
     pricing = pricing_for(problem, facts)
-    # The less relevance counts, the deeper in its ranking are the rows that matter.
-    reserve = _RESERVE if problem.theta < _NEAR_THETA else _RESERVE // 4
-    reserve = min(facts.size, max(reserve, 8 * problem.k))
+    reserve = _how_many(problem, facts)
     everything = facts.size == reserve and (facts.scores_all or facts.reaches)  # ids are then 0 … size-1
     first = np.arange(facts.size) if everything else (yield from pricing.begin(reserve))
     bench = Workbench(problem, first, (yield Rows(first)), facts.max_squared_norm, deadline)
@@ -139,6 +139,14 @@ def certified(
         stopped = _after_proof(bench, bound, facts, ids, rows)
     stats["stopped"] = stopped
     return conclude(problem, ids, rows, "certified", bound=bound.value, exact=facts.exact, stats=stats)
+
+
+def _how_many(problem: Problem, facts: Facts) -> int:
+    """Rows to hold in memory at first: the less relevance counts, the deeper in its ranking are those that matter."""
+    if (facts.scores_all or facts.reaches) and facts.size <= _HELD and compiled.available():
+        return facts.size
+    reserve = _RESERVE if problem.theta < _NEAR_THETA else _RESERVE // 4
+    return min(facts.size, max(reserve, 8 * problem.k))
 
 
 def _after_proof(bench: Workbench, bound: _Bound, facts: Facts, ids: Ids, rows: Array) -> str:

@@ -29,7 +29,7 @@ _FETCHED, _FEW = 8192, 1024
 """Rows that are fetched to look at them; and where far more would have to be, so many that lead."""
 _EXPLORATIONS = 2
 """So many times leading rows are brought in before every member's replacements are searched for."""
-_REMEMBERED, _MARGIN = 32, 0.4
+_REMEMBERED, _MARGIN = 8, 0.4
 """One row in so many is remembered at the most; and how far below the threshold rows are, as a multiple of 2(1-θ)√k: a
 swap moves w by at most twice 2(1-θ)."""
 
