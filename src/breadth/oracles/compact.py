@@ -121,10 +121,7 @@ class CompactOracle:
 
     def rows(self, ids: Ids) -> Array:
         """The full-precision rows with these ids, as float32 (float64 with outside scores)."""
-        rows = np.empty((len(ids), self._arrays.codes.shape[1]), dtype=np.float32)
-        for start, stop in sweep.spans(len(ids), _FETCH):
-            rows[start:stop] = self._arrays.rows[ids[start:stop]]
-            self._arrays.release()
+        rows = self._arrays.fetch(ids)
         return rows if self._relevance is None else np.column_stack((rows, self._relevance[ids]))
 
     def mean(self) -> Vector:
@@ -143,10 +140,6 @@ class CompactOracle:
             order = best(exact, m)
             ids[j], scores[j] = within[order], exact[order]
         return ids, scores
-
-    def likely(self, directions: Array, m: int) -> Ids:
-        """About the m best rows for each direction, (b, m): the codes decide alone, which is cheaper than `top`."""
-        return reach.likely(self, directions, m, _BLOCK)
 
     def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
         """For each direction every row that may score above its threshold; see `ReachingOracle`."""

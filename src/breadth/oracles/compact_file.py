@@ -14,6 +14,7 @@ import mmap
 import os
 import shutil
 import tempfile
+import weakref
 import zlib
 from dataclasses import dataclass, field
 from os import PathLike
@@ -25,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth.errors import InputError
-from breadth.problem import Array, Vector
+from breadth.problem import Array, Ids, Vector
 
 _MAGIC = b"BREADTH1"
 _VERSION = 1
@@ -52,8 +53,8 @@ class CompactArrays:
     rows: Array
     total: Vector
     length_error: float = 0.0
-    mapped: mmap.mmap | None = None
-    rows_at: tuple[int, int] = (0, 0)
+    file: int | None = None
+    rows_at: int = 0
 
     @classmethod
     def empty(cls, rows: Array) -> CompactArrays:
@@ -78,10 +79,21 @@ class CompactArrays:
         nothing = np.zeros(self.codes.shape[1])
         return Coded((self.codes[part], self.scales[part], self.errors[part]), nothing, self.length_error)
 
-    def release(self) -> None:
-        """Forget the mapped rows that were touched: they stay in the file cache but do not count as ours."""
-        if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
-            self.mapped.madvise(mmap.MADV_DONTNEED, *self.rows_at)
+    def fetch(self, ids: Ids) -> npt.NDArray[np.float32]:
+        """Full-precision rows. From a file they are read, not mapped: they would count as memory, page by page."""
+        out = np.empty((len(ids), self.codes.shape[1]), dtype=np.float32)
+        if self.file is None or not hasattr(os, "preadv"):
+            out[:] = self.rows[ids]
+            return out
+        kept = out if self.rows.dtype == np.float32 else np.empty(out.shape, dtype=self.rows.dtype)
+        width, room = kept.itemsize * kept.shape[1], kept.reshape(-1).view(np.uint8).data
+        for place, i in enumerate(ids.tolist()):
+            row = room[place * width : (place + 1) * width]
+            if os.preadv(self.file, [row], self.rows_at + i * width) != width:
+                raise InputError("the file of this compact oracle has become shorter since it was opened")
+        if kept is not out:
+            out[:] = kept
+        return out
 
 
 @dataclass
@@ -189,6 +201,17 @@ def read(path: str | PathLike[str], verify: bool) -> CompactArrays:
     """Map the sections of a file; refuse it with the reason if anything is wrong."""
     source = Path(path)
     layout = _checked_layout(source)
+    file = os.open(source, os.O_RDONLY)
+    try:
+        arrays = _mapped(file, source, layout, verify)
+    except BaseException:
+        os.close(file)
+        raise
+    weakref.finalize(arrays, os.close, file)
+    return arrays
+
+
+def _mapped(file: int, source: Path, layout: dict[str, Any], verify: bool) -> CompactArrays:
     n, d = layout["rows"], layout["dim"]
     shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
         "codes": (np.int8, (n, d)),
@@ -197,8 +220,7 @@ def read(path: str | PathLike[str], verify: bool) -> CompactArrays:
         "total": (np.float64, (d,)),
         "rows": (np.dtype(layout["dtype"]), (n, d)),
     }
-    with source.open("rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    mapped = mmap.mmap(file, 0, access=mmap.ACCESS_READ)
     arrays: dict[str, Any] = {}
     for name, (dtype, shape) in shapes.items():
         entry = layout["sections"][name]
@@ -207,10 +229,8 @@ def read(path: str | PathLike[str], verify: bool) -> CompactArrays:
             raise InputError(
                 f"{source}: the section {name!r} does not match its checksum; the file is damaged, build it anew"
             )
-    rows = layout["sections"]["rows"]
-    return CompactArrays(
-        **arrays, length_error=layout["length_error"], mapped=mapped, rows_at=(rows["offset"], rows["size"])
-    )
+    rows_at = layout["sections"]["rows"]["offset"]
+    return CompactArrays(**arrays, length_error=layout["length_error"], file=file, rows_at=rows_at)
 
 
 def _aligned(size: int) -> int:

@@ -62,11 +62,9 @@ class ReachingOracle(Oracle, Protocol):
     `above(directions (b, dim), thresholds (b,), most (b,), within=None)`: for each direction all rows above its
     threshold; where they are more than `most`, about the better half of that number (and a ceiling above the
     threshold). `within`: among these ids only.
-    `likely(directions, m)`: ids (b, m) of about the m best rows in no particular order, cheaper than `top`.
     """
 
     def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]: ...
-    def likely(self, directions: Array, m: int) -> Ids: ...
 
 
 @runtime_checkable
@@ -125,6 +123,6 @@ def facts(oracle: Oracle | AsyncOracle) -> Facts:
         dim=oracle.dim,
         exact=oracle.exact,
         scores_all=hasattr(oracle, "scores"),
-        reaches=hasattr(oracle, "above") and hasattr(oracle, "likely"),
+        reaches=hasattr(oracle, "above"),
         length_error=error,
     )

@@ -16,6 +16,11 @@ from breadth.oracles import sweep
 from breadth.oracles.protocol import Reached
 from breadth.problem import Array, Ids, Vector
 
+_SAMPLE = 4096
+"""Rows looked at before a sweep, to see how scores are spread."""
+_FILLED = 0.6
+"""The share of what may be kept that a sweep aims at."""
+
 
 class _Part(NamedTuple):
     """Rows of one block, in increasing order, with the ends of their intervals."""
@@ -37,6 +42,9 @@ class Reach:
         self.held = 0
         self._parts: dict[int, _Part] = {}
         self._lock = threading.Lock()
+
+    def begin(self, sample: sweep.Floats, size: int) -> None:
+        """Scores of some rows spread over all `size` rows, before the first block."""
 
     def offer(self, scores: sweep.Floats, start: int, errors: sweep.Floats, length: float, rounding: float) -> None:
         """The approximate scores of rows start, start + 1, … and their residuals."""
@@ -94,6 +102,12 @@ class Above(Reach):
         ids, upper = self.kept()
         return Reached(ids if within is None else within[ids], upper, self.least)
 
+    def begin(self, sample: sweep.Floats, size: int) -> None:
+        # So that not far more rows are collected than can be kept: begin near where that will end.
+        share = _FILLED * self._most / size
+        if np.mean(sample > self.least) > share:
+            self.least = max(self.least, float(np.quantile(sample, 1.0 - share)))
+
     def _tidy(self) -> None:
         if self.held > self._most:
             self._cut((self._most + 1) // 2)
@@ -124,15 +138,20 @@ def collect(
     make: Callable[[int], Kind],
     *,
     block: int,
-    certainly: bool = True,
     within: Ids | None = None,
 ) -> list[Kind]:
     """Show every row's interval to what each direction collects, in as few passes as the kernel allows.
 
-    `certainly=False`: take the middle of the interval for the score. `within`: only these rows, counted from 0.
+    `within`: only these rows, counted from 0.
     """
     reaches = [make(j) for j in range(len(directions))]
     lengths, rounding = rows.reach(directions)
+    if within is None and rows.size > 4 * _SAMPLE:
+        spread = np.arange(_SAMPLE) * (rows.size // _SAMPLE)
+        for j, near in enumerate(reaches):
+            scores = np.empty((1, _SAMPLE), dtype=np.float32)
+            rows.score(spread, np.asarray(directions[j : j + 1]), scores)
+            near.begin(scores[0], rows.size)
 
     def passed(first: int, last: int) -> None:
         some = np.asarray(directions[first:last])
@@ -143,20 +162,13 @@ def collect(
             rows.score(part, some, scores)
             residuals = rows.residuals(part)
             for j, found in enumerate(scores, start=first):
-                width = (float(lengths[j]), float(rounding[j])) if certainly else (0.0, 0.0)
-                reaches[j].offer(found, start, residuals, *width)
+                reaches[j].offer(found, start, residuals, float(lengths[j]), float(rounding[j]))
 
         sweep.sweep(rows.size if within is None else len(within), block, visit)
 
     for first in range(0, len(directions), sweep.FUSED):
         passed(first, min(first + sweep.FUSED, len(directions)))
     return reaches
-
-
-def likely(rows: Swept, directions: Array, m: int, block: int) -> Ids:
-    """About the m best rows for each direction, (b, m)."""
-    found = collect(rows, directions, lambda _: Best(m), block=block, certainly=False)
-    return np.array([near.ids()[:m] for near in found])
 
 
 def above(

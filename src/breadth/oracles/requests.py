@@ -170,29 +170,6 @@ class Above:
         ]
 
 
-@dataclass(frozen=True, eq=False)
-class Likely:
-    """About the m best rows for each direction. Answer: ids (b, m). One scan; needs a `ReachingOracle`."""
-
-    directions: Array
-    m: int
-    scans: ClassVar[int] = 1
-
-    def ask(self, oracle: Any) -> Any:
-        return oracle.likely(self.directions, self.m)
-
-    def check(self, answer: Any) -> None:
-        """As many ids as were asked for."""
-        if np.shape(answer) != (len(self.directions), self.m):
-            raise OracleError(f"the oracle's likely() was asked for {self.m} rows, got shape {np.shape(answer)}")
-
-    @staticmethod
-    def ask_many(requests: Sequence[Likely], oracle: Any) -> list[Any]:
-        ids = oracle.likely(np.concatenate([r.directions for r in requests]), max(r.m for r in requests))
-        ends = np.cumsum([len(r.directions) for r in requests])
-        return [ids[end - len(r.directions) : end, : r.m] for r, end in zip(requests, ends, strict=True)]
-
-
 def answered(asking: Asking, oracle: Any) -> Any:
     """What a computation returns when an oracle at hand answers all its questions."""
     answer = None
@@ -204,6 +181,6 @@ def answered(asking: Asking, oracle: Any) -> Any:
         answer = request.ask(oracle)
 
 
-Request: TypeAlias = "Top | Rows | Mean | Scores | Above | Likely"
+Request: TypeAlias = "Top | Rows | Mean | Scores | Above"
 Asking: TypeAlias = Generator[Request, Any, Any]
 """A computation that asks an oracle on its way."""

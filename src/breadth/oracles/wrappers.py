@@ -9,7 +9,7 @@ import numpy as np
 
 from breadth.checks import check_count
 from breadth.oracles.protocol import Oracle, Reached, facts
-from breadth.oracles.requests import Above, Likely, Scores
+from breadth.oracles.requests import Above, Scores
 from breadth.problem import Array, Ids, Vector
 
 
@@ -22,7 +22,7 @@ class _Wrapper:
         if facts(oracle).scores_all:
             self.scores = self._scores
         if facts(oracle).reaches:
-            self.above, self.likely = self._above, self._likely
+            self.above = self._above
         if hasattr(oracle, "with_scores"):
             self.with_scores = lambda scores: type(self)(oracle.with_scores(scores))
 
@@ -54,13 +54,9 @@ class _Wrapper:
     def _above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
         return Above(directions, thresholds, most, within).ask(self._oracle)
 
-    def _likely(self, directions: Array, m: int) -> Ids:
-        ids: Ids = Likely(directions, m).ask(self._oracle)
-        return ids
-
 
 class CountingOracle(_Wrapper):
-    """Counts what is asked: `searches` (top, scores, above or likely), `directions`, `rows_fetched`, `means`."""
+    """Counts what is asked: `searches` (top, scores or above), `directions`, `rows_fetched`, `means`."""
 
     def __init__(self, oracle: Oracle) -> None:
         super().__init__(oracle)
@@ -86,10 +82,6 @@ class CountingOracle(_Wrapper):
         if within is None:
             self._count(directions)
         return super()._above(directions, thresholds, most, within)
-
-    def _likely(self, directions: Array, m: int) -> Ids:
-        self._count(directions)
-        return super()._likely(directions, m)
 
     def _count(self, directions: Array) -> None:
         self.searches += 1

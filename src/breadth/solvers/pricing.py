@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from breadth.oracles.protocol import Facts, Reached
-from breadth.oracles.requests import Above, Asking, Likely, Rows, Scores, Top
+from breadth.oracles.requests import Above, Asking, Rows, Scores, Top
 from breadth.pool.question import PER_MEMBER, Question
 from breadth.pool.workbench import LOW_THETA
 from breadth.problem import Array, Ids, Problem, Vector
@@ -29,7 +29,9 @@ _FETCHED, _FEW = 8192, 1024
 """Rows that are fetched to look at them; and where far more would have to be, so many that lead."""
 _EXPLORATIONS = 2
 """So many times leading rows are brought in before every member's replacements are searched for."""
-_REMEMBERED, _MARGIN = 8, 0.4
+_RELEVANT = 64
+"""One row in so many is remembered from the first search."""
+_REMEMBERED, _MARGIN = 16, 0.4
 """One row in so many is remembered at the most; and how far below the threshold rows are, as a multiple of 2(1-θ)√k: a
 swap moves w by at most twice 2(1-θ)."""
 
@@ -202,26 +204,31 @@ class ReachPricing:
 
     def __init__(self, problem: Problem, facts: Facts) -> None:
         self._problem, self._facts = problem, facts
-        self._around: _Around | None = None
+        self._known: list[_Relevant | _Around] = []
         self._explored = 0
 
     def begin(self, count: int) -> Asking:
-        return (yield Likely(self._problem.query[None], count))[0]
+        size = self._facts.size
+        most = np.array([max(4 * count, size // _RELEVANT)])
+        (found,) = yield Above(self._problem.query[None], np.array([-np.inf]), most)
+        self._known.append(_Relevant(self._problem, found.ceiling, found.ids, self._facts.max_squared_norm))
+        return np.sort(_leading(found, -np.inf, count)[0])
 
     def ask(self, question: Question) -> Asking:
         k, size = self._problem.k, self._facts.size
         directions = np.vstack((question.w_set, question.w_dual))
         thresholds = np.array([question.lowest, question.threshold_u])
-        if self._around is not None and self._around.answers(directions, thresholds):
+        known = [place for place in self._known if place.answers(directions, thresholds)]
+        if known:
             most = np.array([size, size])
-            for_set, for_dual = yield Above(directions, thresholds, most, self._around.ids)
+            for_set, for_dual = yield Above(directions, thresholds, most, known[-1].ids)
         else:
             most = np.full(2, max(_FETCHED, size // _REMEMBERED))
             margin = _MARGIN * question.coupling * np.sqrt(k)
             for_set, for_dual = yield Above(directions, thresholds - margin, most)
-            self._around = _Around.of(directions, (for_set, for_dual), self._facts.max_squared_norm)
+            self._known[1:] = [_Around.of(directions, (for_set, for_dual), self._facts.max_squared_norm)]
         settles = for_set.ceiling <= question.lowest
-        candidates = np.setdiff1d(for_set.above(question.lowest), question.held)
+        candidates = _without(for_set.above(question.lowest), question.held)
         moving, ceiling = _leading(for_dual, question.threshold_u, _FETCHED)
         if not settles and self._explored < _EXPLORATIONS:
             self._explored += 1
@@ -242,6 +249,37 @@ class ReachPricing:
     def above(self, w: Vector, threshold: float, most: int) -> Asking:
         (found,) = yield Above(w[None], np.array([threshold]), np.array([most]))
         return found.ids if found.ceiling <= threshold else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Relevant:
+    """The most relevant rows: no other row has a relevance above `ceiling`."""
+
+    problem: Problem
+    ceiling: float
+    ids: Ids
+    longest: float
+
+    def answers(self, directions: Vector, thresholds: Vector) -> bool:
+        """Whether no other row can be above these thresholds for these directions.
+
+        With w = αq + w⊥, a row of relevance c scores at most αc + ‖w⊥‖ √(‖e‖² - c²), for a unit q: concave in c, with
+        its largest value at c = α‖e‖/‖w‖. A relevance from outside is a coordinate of its own: αc + ‖w⊥‖‖e‖.
+        """
+        q, longest = self.problem.query, np.sqrt(self.longest)
+        length = float(np.linalg.norm(q))
+        for w, threshold in zip(directions, thresholds, strict=True):
+            alpha = float(w @ q) / length
+            across = float(np.linalg.norm(w - alpha * q / length))
+            c = self.ceiling / length
+            if self.problem.similarity_dim is not None:
+                bound = alpha * c + across * longest if alpha >= 0.0 else np.inf
+            else:
+                c = min(c, alpha * longest / max(float(np.hypot(alpha, across)), 1e-30))
+                bound = alpha * c + across * float(np.sqrt(max(self.longest - c * c, 0.0)))
+            if bound + 1e-6 * float(np.linalg.norm(w)) > threshold:
+                return False
+        return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,13 +313,20 @@ def _leading(reached: Reached, threshold: float, most: int) -> tuple[Ids, float]
     return reached.ids[order[:-1]], float(reached.at_most[order[-1]])
 
 
+def _without(ids: Ids, held: Ids) -> Ids:
+    """The ids that are not among `held`, which is sorted."""
+    places = np.minimum(np.searchsorted(held, ids), len(held) - 1)
+    outside: Ids = ids[held[places] != ids]
+    return outside
+
+
 def _examine(question: Question, for_set: Ids, for_dual: Ids, keep_all: bool) -> Asking:
     """Fetch rows, chunk by chunk, and keep those that gain by a swap or move the bound, or all.
 
     The answer speaks of these rows alone.
     """
     k = question.problem.k
-    wanted = np.setdiff1d(np.union1d(for_set, for_dual), question.held)
+    wanted = _without(np.union1d(for_set, for_dual), question.held)
     empty: Array = np.empty((0, len(question.problem.query)), dtype=np.float32)
     nothing: Vector = np.empty(0)
     keep_ids, keep_rows, dual_scores = [wanted[:0]], [empty], [nothing]
