@@ -65,12 +65,18 @@ def test_only_numpy_is_needed():
         for name in imports(path):
             if name.split(".")[0] not in allowed:
                 outside.setdefault(name.split(".")[0], set()).add(path.name)
-    assert outside == {"ir_measures": {"ranked.py"}, "pyndeval": {"ranked.py"}, "numba": {"scans.py", "pools.py"}}
+    assert outside == {
+        "ir_measures": {"ranked.py"},
+        "pyndeval": {"ranked.py"},
+        "numba": {"scans.py", "pools.py"},
+        "torch": {"torch.py"},
+    }
 
 
 def test_the_package_imports_with_nothing_but_numpy():
     """Optional packages are not imported before they are asked for."""
-    code = "import sys, breadth; print([m for m in ('ir_measures', 'pyndeval', 'scipy', 'numba') if m in sys.modules])"
+    optional = ("ir_measures", "pyndeval", "scipy", "numba", "torch")
+    code = f"import sys, breadth; print([m for m in {optional} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -47,10 +47,10 @@ def _as_array(value: Any, name: str) -> npt.NDArray[Any]:
         raise InputError(f"{name} must be an array of numbers; its rows have different lengths") from None
 
 
-def check_lengths(squared: Array, start: int, name: str) -> None:
+def check_lengths(squared: Array, start: int, name: str, tolerance: float = UNIT_TOLERANCE) -> None:
     """Squared row lengths (of rows start, start + 1, …) must be finite and close to 1."""
     lengths = np.sqrt(squared)
-    wrong = np.flatnonzero(~(np.abs(lengths - 1.0) <= UNIT_TOLERANCE))
+    wrong = np.flatnonzero(~(np.abs(lengths - 1.0) <= tolerance))
     if len(wrong) == 0:
         return
     row, length = start + int(wrong[0]), float(lengths[wrong[0]])

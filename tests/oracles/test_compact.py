@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -156,3 +160,85 @@ def test_bad_rows_are_named(rng):
     E[7] = np.nan
     with pytest.raises(InputError, match="row 7 holds NaN"):
         CompactOracle.build(E)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_stream_of_chunks_becomes_the_same_oracle(rng, tmp_path, dtype):
+    E = clustered(rng, 900, 24).astype(dtype)
+    seen = []
+    chunks = (E[start : start + 250] for start in range(0, 900, 250))
+    streamed = CompactOracle.stream(chunks, tmp_path / "my.index", progress=seen.append)
+    assert seen == [250, 500, 750, 900]
+    kept = E if dtype == np.float16 else E.astype(np.float32)
+    assert_same_answers(streamed, kept, rng.standard_normal((3, 24)), 20)
+    built = CompactOracle.build(kept)
+    np.testing.assert_array_equal(streamed.rows(np.arange(900)), built.rows(np.arange(900)))
+    np.testing.assert_allclose(streamed.mean(), built.mean(), atol=1e-12)
+    assert streamed.length_error == built.length_error
+    assert [p.name for p in tmp_path.iterdir()] == ["my.index"]
+    CompactOracle.open(tmp_path / "my.index", verify=True)
+
+
+def test_a_stream_that_breaks_leaves_no_file(rng, tmp_path):
+    def breaking():
+        yield isotropic(rng, 10, 4)
+        raise KeyboardInterrupt
+
+    for chunks, error in (
+        (breaking(), KeyboardInterrupt),
+        ([], InputError),
+        ([isotropic(rng, 5, 4), isotropic(rng, 5, 3)], InputError),
+        ([isotropic(rng, 5, 4), 2 * isotropic(rng, 5, 4)], InputError),
+    ):
+        with pytest.raises(error):
+            CompactOracle.stream(chunks, tmp_path / "my.index")
+        assert list(tmp_path.iterdir()) == []
+    with pytest.raises(InputError, match="row 5 has length 2"):
+        CompactOracle.stream([isotropic(rng, 5, 4), 2 * isotropic(rng, 5, 4)], tmp_path / "my.index")
+    with pytest.raises(InputError, match="there is no folder"):
+        CompactOracle.stream([isotropic(rng, 5, 4)], tmp_path / "nowhere" / "my.index")
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 300), st.integers(1, 12), st.integers(0, 2**32 - 1), st.data())
+def test_a_search_by_threshold_misses_nothing(n, d, seed, data):
+    rng = np.random.default_rng(seed)
+    E = isotropic(rng, n, d)
+    W = rng.standard_normal((3, d)) * data.draw(st.sampled_from([0.01, 1.0, 50.0]))
+    scores = E.astype(np.float64) @ W.T
+    thresholds = np.array(
+        [data.draw(st.sampled_from([*np.quantile(scores[:, j], [0, 0.5, 1]), -np.inf])) for j in range(3)]
+    )
+    most = np.array([data.draw(st.integers(1, n)) for _ in range(3)])
+    within = np.sort(rng.choice(n, data.draw(st.integers(1, n)), replace=False)) if data.draw(st.booleans()) else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", data.draw(st.integers(1, 64)))
+        found = CompactOracle.build(E).above(W, thresholds, most, within)
+    asked = np.arange(n) if within is None else within
+    for j, reached in enumerate(found):
+        assert np.all(np.diff(reached.ids) > 0)
+        assert set(reached.ids) <= set(asked)
+        slack = 1e-5 * np.linalg.norm(W[j])
+        assert np.all(scores[reached.ids, j] <= reached.at_most + slack)
+        others = np.setdiff1d(asked, reached.ids)
+        assert np.all(scores[others, j] <= reached.ceiling + slack)
+        if np.count_nonzero(scores[asked, j] > thresholds[j]) == 0:
+            assert reached.ceiling <= thresholds[j] or len(reached.ids) >= most[j] // 2
+
+
+def test_threads_and_forked_processes_can_search(rng, tmp_path):
+    E = clustered(rng, 20_000, 32)
+    CompactOracle.build(E).save(tmp_path / "my.index")
+    oracle = CompactOracle.open(tmp_path / "my.index")
+    queries = [query_near(rng, E) for _ in range(6)]
+    alone = [breadth.select(oracle, q, k=5).ids.tolist() for q in queries]
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(lambda q: breadth.select(oracle, q, k=5).ids.tolist(), queries)) == alone
+    if hasattr(os, "fork"):
+        with multiprocessing.get_context("fork").Pool(2) as workers:
+            found = workers.starmap(_chosen, [(tmp_path / "my.index", q) for q in queries])
+        assert found == alone
+
+
+def _chosen(path, q):
+    return breadth.select(CompactOracle.open(path), q, k=5).ids.tolist()

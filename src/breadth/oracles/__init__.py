@@ -1,12 +1,23 @@
-"""Collections of vectors that can be searched: the protocol, the exact NumPy oracle, and wrappers."""
+"""Collections of vectors that can be searched: the protocol, the exact oracles and the wrappers."""
 
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
-from breadth.oracles.protocol import AsyncOracle, Facts, Oracle, RelevanceOracle, ScoringOracle, facts
-from breadth.oracles.requests import Mean, Rows, Scores, Top
+from breadth.oracles.protocol import (
+    AsyncOracle,
+    Facts,
+    Oracle,
+    Reached,
+    ReachingOracle,
+    RelevanceOracle,
+    ScoringOracle,
+    facts,
+)
+from breadth.oracles.requests import Above, Mean, Rows, Scores, Top
+from breadth.oracles.torch import TorchOracle
 from breadth.oracles.wrappers import CachingOracle, CountingOracle
 
 __all__ = [
+    "Above",
     "ArrayOracle",
     "AsyncOracle",
     "CachingOracle",
@@ -15,10 +26,13 @@ __all__ = [
     "Facts",
     "Mean",
     "Oracle",
+    "Reached",
+    "ReachingOracle",
     "RelevanceOracle",
     "Rows",
     "Scores",
     "ScoringOracle",
     "Top",
+    "TorchOracle",
     "facts",
 ]
