@@ -6,23 +6,34 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import certified, core
+from benchmarks import certified, core, gpu, speed
 
-PAGES: dict[str, Callable[[], None]] = {"core": core.render, "certified": certified.render}
+PAGES: dict[str, Callable[[], None]] = {"core": core.render, "certified": certified.render, "speed": speed.render}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, and write docs/benchmarks.")
-    parser.add_argument("name", choices=[*PAGES, "render"], help="which benchmark; render rewrites the pages")
+    parser.add_argument("name", choices=[*PAGES, "gpu", "render"], help="which benchmark; render rewrites the pages")
     parser.add_argument("--rounds", type=int, default=5, help="rounds after warm-up")
     parser.add_argument("--rows", type=int, default=200_000, help="rows of the large collection")
     parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: the shipped passages")
-    parser.add_argument("--part", choices=["cost", "sharing", "gaps", "duels"], help="of `certified`: only this")
+    parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS]
+    parser.add_argument("--part", choices=parts, help="of `certified` or `speed`: only this")
+    parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="of `speed`: where rows are kept")
+    parser.add_argument("--dim", type=int, default=1024, help="of `gpu`: dimensions")
+    parser.add_argument("--device", help="of `gpu`: cuda, cuda:1, cpu …; default: a GPU if there is one")
+    parser.add_argument("--dtype", default="float32", choices=["float32", "float16", "bfloat16"], help="of `gpu`")
+    parser.add_argument("--thetas", type=float, nargs="+", default=[0.1, 0.3, 0.5, 0.7, 0.9], help="of `gpu`")
     arguments = parser.parse_args()
     if arguments.name == "core":
         core.main(arguments.rounds, arguments.rows)
     elif arguments.name == "certified":
         certified.main(arguments.rounds, arguments.rows, arguments.asqa, arguments.part)
+    elif arguments.name == "speed":
+        speed.main(arguments.rounds, arguments.folder, arguments.asqa, arguments.part)
+    elif arguments.name == "gpu":
+        device, dtype = arguments.device, arguments.dtype
+        gpu.main(arguments.rounds, arguments.rows, arguments.dim, device, dtype, tuple(arguments.thetas))
     else:
         for render in PAGES.values():
             render()

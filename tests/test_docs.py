@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import breadth
 
 ROOT = Path(__file__).parent.parent
 
@@ -22,6 +25,16 @@ def test_readme_code_runs(monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "frank_wolfe" in printed
     assert "divide every row by its length" in printed
+
+
+def test_code_in_the_method_pages_runs(monkeypatch, tmp_path):
+    data = ROOT / "examples" / "data" / "wikipedia"
+    vectors, query = np.load(data / "passages.f16.npy"), np.load(data / "questions.f16.npy")[1]
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "methods.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "methods.md", "exec"), {"vectors": vectors, "query": query, "breadth": breadth})
 
 
 def test_the_demo_shows_top_k_beside_the_diverse_set():

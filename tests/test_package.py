@@ -27,6 +27,8 @@ LAYERS = [
     {"solvers"},
     {"drivers"},
     {"api"},
+    {"encoders"},
+    {"index"},
     {"__init__"},
 ]
 
@@ -70,12 +72,17 @@ def test_only_numpy_is_needed():
         "pyndeval": {"ranked.py"},
         "numba": {"scans.py", "pools.py"},
         "torch": {"torch.py"},
+        "tokenizers": {"builtin.py", "models.py"},
+        "sentence_transformers": {"models.py"},
+        "model2vec": {"models.py"},
+        "openai": {"models.py"},
+        "onnxruntime": {"models.py"},
     }
 
 
 def test_the_package_imports_with_nothing_but_numpy():
     """Optional packages are not imported before they are asked for."""
-    optional = ("ir_measures", "pyndeval", "scipy", "numba", "torch")
+    optional = ("ir_measures", "pyndeval", "scipy", "numba", "torch", "tokenizers")
     code = f"import sys, breadth; print([m for m in {optional} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

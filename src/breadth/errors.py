@@ -4,6 +4,8 @@ BreadthError
 ├── InputError (ValueError)         an argument is wrong: the message names it, what was seen, what to do
 │   └── TooLargeError               the request is well formed but beyond what the method can do
 ├── OracleError (TypeError)         an oracle lacks an ability, or broke the protocol
+├── EncoderError (RuntimeError)     a model cannot be loaded, or an endpoint does not answer
+├── StoreError (RuntimeError)       an index on disk cannot be used as asked: locked, damaged, of another encoder
 └── MissingExtraError (ImportError) an optional package is not installed: the message names the extra
 """
 
@@ -24,6 +26,14 @@ class TooLargeError(InputError):
 
 class OracleError(BreadthError, TypeError):
     """An oracle lacks an ability that was asked for, or answered outside the protocol."""
+
+
+class EncoderError(BreadthError, RuntimeError):
+    """An encoder's model cannot be loaded, or its endpoint does not answer."""
+
+
+class StoreError(BreadthError, RuntimeError):
+    """An index on disk cannot be used as asked."""
 
 
 class MissingExtraError(BreadthError, ImportError):

@@ -42,9 +42,10 @@ class CompactOracle:
 
     exact = True
 
-    def __init__(self, arrays: CompactArrays, relevance: Vector | None = None) -> None:
+    def __init__(self, arrays: CompactArrays, relevance: Vector | None = None, only: Ids | None = None) -> None:
         self._arrays = arrays
         self._relevance = relevance
+        self._only = only
         self.length_error = arrays.length_error
         compiled.load()
 
@@ -93,10 +94,11 @@ class CompactOracle:
         """Write codes and rows to one file. It appears under its name only when it is complete."""
         with Writer(path) as writer:
             for start, stop in sweep.spans(self.size, _QUANTISE):
-                writer.add(np.asarray(self._arrays.rows[start:stop]), self._arrays.coded(start, stop))
+                part = self._where(slice(start, stop))
+                writer.add(np.asarray(self._arrays.rows[part]), self._arrays.coded(part))
                 if progress is not None:
                     progress(stop, self.size)
-            writer.finish(self._arrays)
+            writer.finish(self.size * self.mean()[: self._arrays.codes.shape[1]])
 
     @classmethod
     def open(cls, path: str | PathLike[str], verify: bool = False) -> CompactOracle:
@@ -109,7 +111,7 @@ class CompactOracle:
 
     @property
     def size(self) -> int:
-        return len(self._arrays.codes)
+        return len(self._arrays.codes) if self._only is None else len(self._only)
 
     @property
     def dim(self) -> int:
@@ -117,18 +119,44 @@ class CompactOracle:
 
     def with_scores(self, scores: npt.ArrayLike) -> CompactOracle:
         """The same rows with relevance from outside as one more coordinate."""
-        return CompactOracle(self._arrays, check_relevance(scores, self.size))
+        return CompactOracle(self._arrays, check_relevance(scores, self.size), self._only)
+
+    def restricted(self, ids: Ids) -> CompactOracle:
+        """Some of the rows (increasing ids), as an oracle of their own that counts them from 0."""
+        chosen = np.asarray(ids, dtype=np.int64)
+        if (
+            chosen.ndim != 1
+            or np.any(np.diff(chosen) <= 0)
+            or (len(chosen) and not 0 <= chosen[0] <= chosen[-1] < self.size)
+        ):
+            raise InputError(f"ids must increase and lie between 0 and {self.size - 1}")
+        kept = self._where(chosen)
+        relevance = None if self._relevance is None else self._relevance[chosen]
+        return CompactOracle(self._arrays, relevance, np.arange(len(self._arrays.codes))[kept])
 
     def rows(self, ids: Ids) -> Array:
         """The full-precision rows with these ids, as float32 (float64 with outside scores)."""
-        rows = self._arrays.fetch(ids)
+        rows = self._arrays.fetch(np.asarray(self._where(ids)))
         return rows if self._relevance is None else np.column_stack((rows, self._relevance[ids]))
 
     def mean(self) -> Vector:
         """The mean row."""
-        if self._relevance is None:
-            return self._arrays.mean
-        return np.append(self._arrays.mean, self._relevance.mean())
+        if self._only is None:
+            mean = self._arrays.mean
+        else:
+            total = np.zeros(self._arrays.codes.shape[1])
+            for start, stop in sweep.spans(self.size, _QUANTISE):
+                total += np.asarray(self._arrays.rows[self._only[start:stop]]).sum(axis=0, dtype=np.float64)
+            mean = total / self.size
+        return mean if self._relevance is None else np.append(mean, self._relevance.mean())
+
+    def exact_scores(self, direction: Array) -> Array:
+        """Full-precision scores of all rows for one direction: reads every row."""
+        out = np.empty(self.size, dtype=np.float32)
+        for start, stop in sweep.spans(self.size, _QUANTISE):
+            rows = np.ascontiguousarray(self._arrays.rows[self._where(slice(start, stop))], dtype=np.float32)
+            out[start:stop] = product(rows, direction)
+        return out
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
         """The m best rows for each direction, largest first, exactly; ties go to the lower id."""
@@ -148,14 +176,15 @@ class CompactOracle:
     def score(self, part: slice | Ids, directions: Array, out: sweep.Floats) -> None:
         """Approximate scores of some rows, from their codes."""
         arrays, d = self._arrays, self._arrays.codes.shape[1]
+        here = self._where(part)
         inside = np.ascontiguousarray(directions[:, :d], dtype=np.float32)
-        sweep.score(arrays.codes[part], arrays.scales[part], inside, out)
+        sweep.score(arrays.codes[here], arrays.scales[here], inside, out)
         if self._relevance is not None:
             out += (directions[:, d:] * self._relevance[part]).astype(np.float32)
 
     def residuals(self, part: slice | Ids) -> sweep.Floats:
         """How far codes are from their rows."""
-        return self._arrays.errors[part]
+        return self._arrays.errors[self._where(part)]
 
     def reach(self, directions: Array) -> tuple[Vector, Vector]:
         """The lengths of the directions, and what float32 arithmetic adds."""
@@ -165,6 +194,10 @@ class CompactOracle:
         if self._relevance is not None:
             rounding = rounding + np.abs(directions[:, d]) * np.abs(self._relevance).max() * _ROUNDING
         return lengths, rounding
+
+    def _where(self, part: slice | Ids) -> slice | Ids:
+        """Where rows of this oracle lie in the arrays."""
+        return part if self._only is None else self._only[part]
 
     def _exactly(self, ids: Ids, direction: Vector) -> Vector:
         """Full-precision scores of these rows."""

@@ -73,9 +73,8 @@ class CompactArrays:
         self.total = self.total + coded.total
         self.length_error = max(self.length_error, coded.length_error)
 
-    def coded(self, start: int, stop: int) -> Coded:
-        """The codes of rows start … stop (their sum is not known any more)."""
-        part = slice(start, stop)
+    def coded(self, part: slice | Ids) -> Coded:
+        """The codes of some rows (their sum is not known any more)."""
         nothing = np.zeros(self.codes.shape[1])
         return Coded((self.codes[part], self.scales[part], self.errors[part]), nothing, self.length_error)
 
@@ -149,9 +148,9 @@ class Writer:
         self._length_error = max(self._length_error, coded.length_error)
         self._count += len(rows)
 
-    def finish(self, known: CompactArrays | None = None) -> None:
-        """All rows are in. `known`: where the sum of the rows is known already."""
-        total = self._total if known is None else known.total
+    def finish(self, total: Vector | None = None) -> None:
+        """All rows are in. `total`: their sum, if it is known already."""
+        total = self._total if total is None else total
         self._sections["total"] = _Section(self._spool(), np.dtype(np.float64))
         self._sections["total"].write(total)
         layout: dict[str, Any] = {"version": _VERSION, "rows": self._count, "dim": self._dim}

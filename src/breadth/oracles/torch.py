@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth.checks import UNIT_TOLERANCE, check_count, check_lengths, check_relevance, check_vectors
-from breadth.errors import InputError
+from breadth.errors import InputError, MissingExtraError
 from breadth.problem import Array, Ids, Vector
 
 _CHUNK_NUMBERS = 1 << 26
@@ -147,7 +147,7 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise InputError("TorchOracle needs PyTorch: pip install 'breadth[torch]'") from None
+        raise MissingExtraError("torch", "torch") from None
     return torch
 
 

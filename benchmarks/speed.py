@@ -1,0 +1,269 @@
+"""The benchmark of record: time, as a ratio to a plain top-k of the same rows in the same run, and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import asqa, memory, peers, report
+from benchmarks.collections import prepared
+from benchmarks.report import load, page, save, table
+from benchmarks.timing import Measured, in_turn, machine, progress
+from breadth import ArrayOracle, select, select_many
+from breadth.oracles import CompactOracle
+from tests.synthetic import clustered, query_near, unit
+
+THETAS = (0.5, 0.7, 0.8, 0.9)
+PARTS = ("pools", "collections", "batch", "growth", "memory")
+COLLECTIONS = (("clustered", 100_000, 384), ("clustered", 1_000_000, 384), ("tiled", 1_000_000, 384))
+LARGEST = ("clustered", 2_000_000, 1024)
+
+
+def main(rounds: int, folder: Path, asqa_folder: Path | None, part: str | None) -> None:
+    """Measure, and write results/speed.json, docs/benchmarks/speed.md and its plot; `part` measures one part anew."""
+    data = {} if part is None else load("speed")
+    data |= {"rounds": rounds, "machine": machine(), "real": asqa.load(asqa_folder)[0]}
+    sizes = (*COLLECTIONS, LARGEST)
+    for name in PARTS if part is None else [part]:
+        if name == "pools":
+            data[name] = pools(rounds)
+        elif name == "collections":
+            data[name] = [collection(*size, folder, asqa_folder, rounds) for size in progress(list(sizes), name)]
+        elif name == "batch":
+            data[name] = batch(prepared(folder, *COLLECTIONS[1], asqa_folder)[1], rounds)
+        elif name == "growth":
+            data[name] = growth(folder, asqa_folder, rounds)
+        else:
+            data[name] = memory.of_queries(prepared(folder, *LARGEST, asqa_folder)[1])
+        save("speed", data)
+    render()
+
+
+def pools(rounds: int) -> list[dict[str, Any]]:
+    """Small pools, against what users run today on them; the baseline is pyversity's default, DPP."""
+    rng = np.random.default_rng(1)
+    out = []
+    for n, k in progress([(n, k) for n in (100, 1_000, 10_000) for k in (10, 50)], "pools"):
+        E = clustered(rng, n, 384)
+        q = query_near(rng, E).astype(np.float32)
+        oracle = ArrayOracle(E)
+        others: dict[str, Callable[[], Any]] = {
+            f"certified {theta}": partial(select, oracle, q, k=k, theta=theta) for theta in THETAS
+        }
+        others["certified 0.7, plain array"] = partial(select, E, q, k=k, theta=0.7)
+        others["pyversity MMR"] = partial(peers.pyversity, "mmr", E, q, k, 0.3)
+        if n <= 1_000:
+            others["LangChain MMR"] = partial(peers.langchain_mmr, E, q, k, 0.7)
+        others["top-k"] = partial(peers.plain_top_k, E, q, k)
+        found = in_turn(partial(peers.pyversity, "dpp", E, q, k, 0.3), others, max(rounds, 15))
+        gap = select(oracle, q, k=k, theta=0.7).certificate
+        assert gap is not None
+        out.append({"n": n, "k": k, "gap": gap.gap, "times": _named(found, "pyversity DPP")})
+    return out
+
+
+def collection(name: str, n: int, d: int, folder: Path, asqa_folder: Path | None, rounds: int) -> dict[str, Any]:
+    """One large collection: ours compact and plain, and everyone else, over a plain top-k."""
+    rows, compact_file = prepared(folder, name, n, d, asqa_folder)
+    E = np.load(rows)
+    compact, array = CompactOracle.open(compact_file), ArrayOracle(E)
+    queries = _queries(name, E, asqa_folder)
+    huge = E.size > 1 << 30
+    cells = []
+    for k in (25, 100):
+        for theta in THETAS:
+            ours, plain = [], []
+            for q in queries:
+                others: dict[str, Callable[[], Any]] = {"compact": partial(select, compact, q, k=k, theta=theta)}
+                found = in_turn(partial(peers.plain_top_k, E, q, k), others, 2 if huge else rounds)
+                ours.append(found["compact"].milliseconds)
+                plain.append(found["plain top-k"].milliseconds)
+            same = [(select(compact, q, k=k, theta=theta), select(array, q, k=k, theta=theta)) for q in queries[:3]]
+            ratios = np.array(ours) / np.array(plain)
+            cells.append(
+                {
+                    "k": k,
+                    "theta": theta,
+                    "ratio": float(np.median(ratios)),
+                    "low": float(ratios.min()),
+                    "high": float(ratios.max()),
+                    "ms": float(np.median(ours)),
+                    "plain_ms": float(np.median(plain)),
+                    "scans": [int(a.stats["scans"]) for a, _ in same],
+                    "array_ms": [1000 * b.stats["seconds"] for _, b in same],
+                    "differs": max(abs(a.objective - b.objective) for a, b in same),
+                    "gap": float(np.median([a.certificate.gap for a, _ in same if a.certificate is not None])),
+                }
+            )
+            progress_line = f"{name} {n}x{d} k={k} theta={theta}: {cells[-1]['ratio']:.2f}"
+            print(progress_line, flush=True)
+    q, k, theta = queries[0], 100, 0.7
+    solve = peers.algorithm_1_torch(E, theta, k)
+    others = {
+        "Algorithm 1 (ours)": partial(select, array, q, k=k, theta=theta, method="frank_wolfe"),
+        "Algorithm 1 (torch)": lambda: solve(q),
+        "MMR (ours)": partial(select, array, q, k=k, theta=theta, method="mmr"),
+        "MMR (pyversity)": partial(peers.pyversity, "mmr", E, q, k, 1 - theta),
+        "DPP (ours)": partial(select, array, q, k=k, theta=theta, method="dpp"),
+        "DPP (pyversity)": partial(peers.pyversity, "dpp", E, q, k, 1 - theta),
+        "certified, float32 array": partial(select, array, q, k=k, theta=theta),
+        "certified, compact": partial(select, compact, q, k=k, theta=theta),
+    }
+    if not huge:
+        search = peers.faiss_top_k(E)
+        others["top-k (faiss IndexFlatIP)"] = lambda: search(q, k)
+    found = in_turn(partial(peers.plain_top_k, E, q, k), others, 1 if huge else min(rounds, 3))
+    return {"name": name, "n": n, "d": d, "cells": cells, "peers": _named(found, "plain top-k")}
+
+
+def batch(compact_file: Path, rounds: int) -> list[dict[str, Any]]:
+    """64 queries in one call, over one call each."""
+    compact = CompactOracle.open(compact_file)
+    rng = np.random.default_rng(2)
+    picked = compact.rows(np.sort(rng.choice(compact.size, 64, replace=False)))
+    Q = unit(picked + 0.8 * unit(rng.standard_normal(picked.shape))).astype(np.float32)
+    out = []
+    for k, theta in progress([(k, theta) for k in (10, 100) for theta in (0.7, 0.8, 0.9)], "batch"):
+
+        def one_by_one(k: int = k, theta: float = theta) -> None:
+            for q in Q:
+                select(compact, q, k=k, theta=theta)
+
+        found = in_turn(one_by_one, {"batch": partial(select_many, compact, Q, k=k, theta=theta)}, min(rounds, 2))
+        out.append({"k": k, "theta": theta, **found["batch"].as_dict(), "one_ms": found["plain top-k"].milliseconds})
+    return out
+
+
+def growth(folder: Path, asqa_folder: Path | None, rounds: int) -> list[dict[str, Any]]:
+    """n doubled: 500,000 and 1,000,000 rows."""
+    small = CompactOracle.open(prepared(folder, "clustered", 500_000, 384, asqa_folder)[1])
+    large = CompactOracle.open(prepared(folder, *COLLECTIONS[1], asqa_folder)[1])
+    rng = np.random.default_rng(3)
+    out = []
+    for theta in progress(list(THETAS), "growth"):
+        ratios = []
+        for _ in range(5):
+            asked = [_near(rng, oracle) for oracle in (small, large)]
+            work = {"large": partial(select, large, asked[1], k=100, theta=theta)}
+            ratios.append(in_turn(partial(select, small, asked[0], k=100, theta=theta), work, rounds)["large"].ratio)
+        out.append({"theta": theta, "ratio": float(np.median(ratios)), "low": min(ratios), "high": max(ratios)})
+    return out
+
+
+def _near(rng: np.random.Generator, oracle: CompactOracle) -> np.ndarray:
+    row = oracle.rows(rng.integers(oracle.size, size=1))[0]
+    return unit(row + 0.8 * unit(rng.standard_normal(oracle.dim))).astype(np.float32)
+
+
+def _queries(name: str, E: np.ndarray, asqa_folder: Path | None) -> list[np.ndarray]:
+    if name == "tiled":
+        return list(asqa.load(asqa_folder)[2][[0, 7, 19, 11, 23]])
+    rng = np.random.default_rng(4)
+    return [query_near(rng, E).astype(np.float32) for _ in range(5)]
+
+
+def _named(found: dict[str, Measured], baseline: str) -> dict[str, dict[str, float]]:
+    """With the baseline under its own name."""
+    return {baseline if name == "plain top-k" else name: one.as_dict() for name, one in found.items()}
+
+
+def render() -> None:
+    """docs/benchmarks/speed.md and speed.png from results/speed.json."""
+    data = load("speed")
+    at = data["machine"]
+    text = [
+        "# Speed",
+        "",
+        "Written by `python -m benchmarks speed` from `benchmarks/results/speed.json`. Everything is a ratio to a "
+        "baseline of the same run, taken in turn; medians, with the spread in parentheses.",
+        "",
+        f"{at['cpu']}, {at['cores']} cores, Python {at['python']}, NumPy {at['numpy']}; rounds: {data['rounds']}. "
+        "Compiled code from numba (extra `fast`). Vectors of real text: " + data["real"] + ".",
+        "",
+        "## Large collections",
+        "",
+        "The certified set from a `CompactOracle` over a plain top-k (NumPy, float32, one product and one partition) "
+        "of the same rows. Five queries; median (lowest and highest).",
+        "",
+    ]
+    for one in data.get("collections", []):
+        text += [f"### {one['name']}, {one['n']:,} × {one['d']}", ""]
+        rows = [
+            [
+                str(cell["k"]),
+                f"{cell['theta']:g}",
+                f"**{cell['ratio']:.2f}** ({cell['low']:.2f}–{cell['high']:.2f})",
+                f"{cell['ms']:.0f}",
+                f"{cell['plain_ms']:.0f}",
+                "/".join(map(str, cell["scans"])),
+                f"{cell['gap']:.1e}",
+                f"{cell['differs']:.0e}",
+            ]
+            for cell in one["cells"]
+        ]
+        head = ["k", "θ", "over plain top-k", "ms", "plain ms", "scans", "gap", "objective: compact - float32 path"]
+        text += [table(head, rows), "", "Everyone at k = 100, θ = 0.7, over the same plain top-k:", ""]
+        ordered = sorted(one["peers"].items(), key=lambda item: float(item[1]["ratio"]))
+        text += [
+            table(["", "over plain top-k", "ms"], [[n, f"{m['ratio']:.2f}", f"{m['ms']:.0f}"] for n, m in ordered]),
+            "",
+        ]
+    if "pools" in data:
+        text += ["## Small pools", "", "Over pyversity's default (DPP, k steps), which gives no certificate.", ""]
+        names = [n for n in data["pools"][0]["times"] if n != "pyversity DPP"]
+        rows = [
+            [f"{p['n']:,}", str(p["k"]), f"{p['times']['pyversity DPP']['ms']:.2f}"]
+            + [f"{p['times'][n]['ratio']:.2f}" if n in p["times"] else "" for n in names]
+            for p in data["pools"]
+        ]
+        text += [table(["n", "k", "pyversity DPP, ms", *names], rows), ""]
+    if "batch" in data:
+        text += ["## Batches", "", "64 queries on 1,000,000 × 384: `select_many` over `select` one by one.", ""]
+        rows = [
+            [str(b["k"]), f"{b['theta']:g}", f"{b['one_ms'] / 64:.1f}", f"{b['ms'] / 64:.1f}", f"{1 / b['ratio']:.2f}"]
+            for b in data["batch"]
+        ]
+        text += [table(["k", "θ", "one by one, ms a query", "batch, ms a query", "throughput gained"], rows), ""]
+    if "growth" in data:
+        text += ["## Growth", "", "Time at 1,000,000 × 384 over time at 500,000 × 384, k = 100.", ""]
+        rows = [[f"{g['theta']:g}", f"{g['ratio']:.2f} ({g['low']:.2f}–{g['high']:.2f})"] for g in data["growth"]]
+        text += [table(["θ", "n doubled"], rows), ""]
+    if "memory" in data:
+        m = data["memory"]
+        text += [
+            "## Memory",
+            "",
+            f"2,000,000 × 1024, opened from its file ({m['open_ms']:.1f} ms) and asked 20 queries (k = 100, θ = 0.7) "
+            f"in a process of its own: at most {m['resident'] / 2**30:.2f} GiB resident during queries, "
+            f"{m['resident'] / m['numbers']:.3f} bytes for each of the n·d numbers, program and libraries included; "
+            f"highest moment {m['peak'] / 2**30:.2f} GiB.",
+            "",
+        ]
+    if "collections" in data:
+        text += ["![Time over a plain top-k](speed.png)", ""]
+        _plot(data)
+    page("speed", "\n".join(text))
+
+
+def _plot(data: dict[str, Any]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 4.5))
+    for one in data["collections"]:
+        label = f"{one['name']}, {one['n']:,} × {one['d']}"
+        cells = [c for c in one["cells"] if c["k"] == 100]
+        axes.plot([c["theta"] for c in cells], [c["ratio"] for c in cells], marker="o", label=label)
+    axes.axhline(1.0, color="grey", linestyle="--", linewidth=1)
+    axes.set(xlabel="θ (weight of relevance)", ylabel="time over a plain float32 top-k", yscale="log")
+    axes.set_title("A certified set of 100, compact oracle")
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(report.DOCS / "speed.png", dpi=120, metadata={"Software": None})
+    pyplot.close(figure)

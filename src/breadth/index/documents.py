@@ -1,0 +1,72 @@
+"""What goes into an index, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from breadth.errors import InputError
+from breadth.selection import Selection
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A passage with an id of its own and any metadata: names with plain values."""
+
+    id: str
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not self.id:
+            raise InputError(f"a document's id must be a string that is not empty, got {self.id!r}")
+        if not isinstance(self.text, str) or not self.text.strip():
+            raise InputError(f"document {self.id!r} has no text")
+        for name, value in self.metadata.items():
+            if not isinstance(name, str) or not isinstance(value, _PLAIN):
+                raise InputError(
+                    f"document {self.id!r}: metadata must be names with plain values (text, number, true, null), "
+                    f"got {name!r}: {value!r}"
+                )
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A chosen document with its relevance."""
+
+    document: Document
+    score: float
+
+    @property
+    def id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.document.text
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        return self.document.metadata
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The documents chosen for a query, most relevant first, and the `Selection` that chose them."""
+
+    query: str | None
+    hits: tuple[Hit, ...]
+    selection: Selection
+    searched: int
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, place: int) -> Hit:
+        return self.hits[place]

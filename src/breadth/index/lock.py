@@ -1,0 +1,36 @@
+"""One writer at a time: a lock on a file, which the system releases when the process ends, however it ends."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+from breadth.errors import StoreError
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where SQLite's own lock has to do
+    fcntl = None  # type: ignore[assignment]
+
+
+class Lock:
+    """Use it in a `with`; a second writer is told at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> Lock:
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        if fcntl is not None:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(self._file)
+                raise StoreError(f"another process is writing to {self._path.parent}; wait until it is done") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)

@@ -1,0 +1,235 @@
+"""The SQLite side of an index: documents, metadata, full text, and which vector segments belong to it.
+
+A segment's file is complete on the disk before the transaction that names it commits: whatever SQLite shows is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from breadth.errors import InputError, StoreError
+from breadth.index.documents import Document
+from breadth.problem import Ids
+
+FORMAT = 1
+_SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE segments (
+  number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, start INTEGER NOT NULL, rows INTEGER NOT NULL
+);
+CREATE TABLE documents (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text TEXT NOT NULL, metadata TEXT NOT NULL
+);
+CREATE TABLE fields (name TEXT PRIMARY KEY);
+CREATE VIRTUAL TABLE words USING fts5(text, content='documents', content_rowid='number', tokenize='porter unicode61');
+CREATE TRIGGER documents_in AFTER INSERT ON documents BEGIN
+  INSERT INTO words(rowid, text) VALUES (new.number, new.text);
+END;
+CREATE TRIGGER documents_out AFTER DELETE ON documents BEGIN
+  INSERT INTO words(words, rowid, text) VALUES ('delete', old.number, old.text);
+END;
+CREATE TRIGGER documents_changed AFTER UPDATE OF metadata, number ON documents WHEN old.number != new.number BEGIN
+  INSERT INTO words(words, rowid, text) VALUES ('delete', old.number, old.text);
+  INSERT INTO words(rowid, text) VALUES (new.number, new.text);
+END;
+"""
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_RESERVED = ("id", "text")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A vector file: rows `start` … `start + rows` of the index, as numbers that are never used again."""
+
+    number: int
+    file: str
+    start: int
+    rows: int
+
+
+class StaleError(StoreError):
+    """What was read before has changed since."""
+
+
+class Store:
+    """One connection. `writing` wraps a change; readers see either all of it or nothing."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            raise StoreError(f"{path.parent} is not a breadth index: it has no {path.name}")
+        self.path = path
+        self._db = sqlite3.connect(path, isolation_level=None, timeout=30.0, check_same_thread=False)
+        try:
+            self._db.execute("PRAGMA synchronous=FULL")
+            version = self.fact("format")
+        except sqlite3.DatabaseError as error:
+            self._db.close()
+            raise StoreError(f"{path} cannot be read as an index: {error}") from error
+        if version != str(FORMAT):
+            self._db.close()
+            raise StoreError(f"{path} has format {version}, this program reads format {FORMAT}")
+
+    @classmethod
+    def create(cls, path: Path, facts: dict[str, str]) -> None:
+        """Make an empty store; it appears under its name only when it is complete."""
+        partial = path.with_suffix(".partial")
+        partial.unlink(missing_ok=True)
+        db = sqlite3.connect(partial)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.executescript(_SCHEMA)
+        db.executemany("INSERT INTO facts VALUES (?, ?)", [("format", str(FORMAT)), *facts.items()])
+        db.commit()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.close()
+        partial.rename(path)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def fact(self, name: str) -> str | None:
+        row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def version(self) -> int:
+        """Changes whenever another connection has committed something."""
+        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
+    def segments(self) -> list[Segment]:
+        rows = self._db.execute("SELECT number, file, start, rows FROM segments ORDER BY start")
+        return [Segment(*row) for row in rows]
+
+    def count(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM documents").fetchone()[0])
+
+    def numbers(self, where: str | None = None) -> Ids:
+        """The row numbers of all documents, or of those a condition holds for, in increasing order."""
+        if where is None:
+            rows = self._db.execute("SELECT number FROM documents ORDER BY number").fetchall()
+        else:
+            rows = self._filtered(where)
+        return np.array(rows, dtype=np.int64).reshape(-1)
+
+    def fields(self) -> list[str]:
+        """Names of metadata that any document has."""
+        return [str(row[0]) for row in self._db.execute("SELECT name FROM fields ORDER BY name")]
+
+    def documents(self, numbers: Iterable[int]) -> list[Document]:
+        """The documents with these row numbers, in this order."""
+        wanted = [int(n) for n in numbers]
+        found: dict[int, Document] = {}
+        for start in range(0, len(wanted), 500):
+            some = wanted[start : start + 500]
+            marks = ",".join("?" * len(some))
+            sql = f"SELECT number, id, text, metadata FROM documents WHERE number IN ({marks})"
+            for number, identity, text, metadata in self._db.execute(sql, some):
+                found[number] = Document(identity, text, json.loads(metadata))
+        missing = [n for n in wanted if n not in found]
+        if missing:
+            raise StaleError(f"row {missing[0]} has no document any more; search again")
+        return [found[n] for n in wanted]
+
+    def stored(self, ids: Sequence[str]) -> dict[str, tuple[int, str, str]]:
+        """For each id that is there: its row number, text and metadata."""
+        found: dict[str, tuple[int, str, str]] = {}
+        for start in range(0, len(ids), 500):
+            some = list(ids[start : start + 500])
+            marks = ",".join("?" * len(some))
+            sql = f"SELECT id, number, text, metadata FROM documents WHERE id IN ({marks})"
+            found |= {row[0]: (row[1], row[2], row[3]) for row in self._db.execute(sql, some)}
+        return found
+
+    def everything(self) -> Iterator[tuple[int, Document]]:
+        """All documents with their row numbers, in order."""
+        sql = "SELECT number, id, text, metadata FROM documents ORDER BY number"
+        for number, identity, text, metadata in self._db.execute(sql):
+            yield number, Document(identity, text, json.loads(metadata))
+
+    def words(self, query: str, limit: int | None = None) -> tuple[Ids, Any]:
+        """Rows that share a word with the query and their BM25 scores, best first."""
+        terms = [part for part in "".join(c if c.isalnum() else " " for c in query).split() if part]
+        if not terms:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        match = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
+        sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid"
+        rows = self._db.execute(sql + ("" if limit is None else f" LIMIT {int(limit)}"), (match,)).fetchall()
+        return np.array([r[0] for r in rows], dtype=np.int64), np.array([r[1] for r in rows], dtype=np.float64)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """A transaction: all of it or nothing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield Writing(self._db)
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def _filtered(self, where: str) -> list[Any]:
+        if not isinstance(where, str) or not where.strip():
+            raise InputError(f"where must be a condition such as \"source = 'NIDDK' and year > 2010\", got {where!r}")
+        columns = ["number", *_RESERVED]
+        for name in self.fields():
+            if name not in columns:
+                path = "$." + json.dumps(name)
+                columns.append(f"json_extract(metadata, {_quoted(path)}) AS {_identifier(name)}")
+        reader = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            reader.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+            sql = f"SELECT number FROM (SELECT {', '.join(columns)} FROM documents) WHERE ({where}\n) ORDER BY number"
+            return reader.execute(sql).fetchall()
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            known = ", ".join([*_RESERVED, *(n for n in self.fields() if n not in _RESERVED)])
+            raise InputError(f"where {where!r} cannot be used: {error}; the fields are {known}") from error
+        finally:
+            reader.close()
+
+
+class Writing:
+    """What can be changed inside a transaction."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def segment(self, file: str, documents: Sequence[Document]) -> None:
+        """A new segment with these documents, row by row."""
+        (start,) = self._db.execute("SELECT coalesce(max(start + rows), 0) FROM segments").fetchone()
+        self._db.execute("INSERT INTO segments(file, start, rows) VALUES (?, ?, ?)", (file, start, len(documents)))
+        rows = [(start + i, d.id, d.text, dumped(d)) for i, d in enumerate(documents)]
+        self._db.executemany("INSERT INTO documents VALUES (?, ?, ?, ?)", rows)
+        names = {name for d in documents for name in d.metadata}
+        self._db.executemany("INSERT OR IGNORE INTO fields VALUES (?)", [(name,) for name in sorted(names)])
+
+    def remove(self, ids: Sequence[str]) -> int:
+        """Take documents out; how many were there."""
+        return sum(self._db.execute("DELETE FROM documents WHERE id = ?", (identity,)).rowcount for identity in ids)
+
+    def replaced(self, file: str, numbers: Sequence[int], old: Sequence[Segment]) -> None:
+        """One segment instead of several: the documents with these numbers are its rows now, in this order."""
+        (start,) = self._db.execute("SELECT coalesce(max(start + rows), 0) FROM segments").fetchone()
+        self._db.executemany(
+            "UPDATE documents SET number = ? WHERE number = ?", [(start + i, n) for i, n in enumerate(numbers)]
+        )
+        self._db.executemany("DELETE FROM segments WHERE number = ?", [(segment.number,) for segment in old])
+        self._db.execute("INSERT INTO segments(file, start, rows) VALUES (?, ?, ?)", (file, start, len(numbers)))
+
+
+def dumped(document: Document) -> str:
+    """A document's metadata as it is stored."""
+    return json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
