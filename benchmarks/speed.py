@@ -116,7 +116,7 @@ def collection(name: str, n: int, d: int, folder: Path, asqa_folder: Path | None
     if not huge:
         search = peers.faiss_top_k(E)
         others["top-k (faiss IndexFlatIP)"] = lambda: search(q, k)
-    found = in_turn(partial(peers.plain_top_k, E, q, k), others, 1 if huge else min(rounds, 3))
+    found = in_turn(partial(peers.plain_top_k, E, q, k), others, 1 if huge else 2, warm=not huge)
     return {"name": name, "n": n, "d": d, "cells": cells, "peers": _named(found, "plain top-k")}
 
 

@@ -14,6 +14,10 @@ from typing import Any
 
 import numpy as np
 
+_PAUSE = 0.05
+"""Seconds before everything that is timed: the threads of a BLAS go on spinning for a while after a product, and would
+slow down whatever comes next."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -31,12 +35,14 @@ class Measured:
         return f"{self.ratio:.2f} ({self.low:.2f}–{self.high:.2f})"
 
 
-def in_turn(baseline: Callable[[], Any], others: dict[str, Callable[[], Any]], rounds: int) -> dict[str, Measured]:
+def in_turn(
+    baseline: Callable[[], Any], others: dict[str, Callable[[], Any]], rounds: int, warm: bool = True
+) -> dict[str, Measured]:
     """Time every callable once a round, after one round of warm-up, as a ratio to the baseline of that round.
 
     The baseline is short, so its time in a round is the median of several runs around the others.
     """
-    for work in (baseline, *others.values()):
+    for work in (baseline, *others.values()) if warm else (baseline,):
         work()
     ratios: dict[str, list[float]] = {name: [] for name in others}
     times: dict[str, list[float]] = {name: [] for name in others}
@@ -63,6 +69,7 @@ def _measured(ratios: list[float], seconds: list[float]) -> Measured:
 
 
 def _seconds(work: Callable[[], Any]) -> float:
+    time.sleep(_PAUSE)
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

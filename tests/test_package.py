@@ -29,7 +29,8 @@ LAYERS = [
     {"api"},
     {"encoders"},
     {"index"},
-    {"__init__"},
+    {"cli"},
+    {"__init__", "__main__"},
 ]
 
 
@@ -77,6 +78,10 @@ def test_only_numpy_is_needed():
         "model2vec": {"models.py"},
         "openai": {"models.py"},
         "onnxruntime": {"models.py"},
+        "typer": {"__init__.py", "app.py"},
+        "rich": {"__init__.py", "app.py", "show.py"},
+        "pyarrow": {"reading.py"},
+        "matplotlib": {"plots.py"},
     }
 
 

@@ -324,6 +324,21 @@ def _relaxed_value(block, gram, a, x):
     return total
 
 
+@njit(nogil=True, cache=True)
+def _greedy_rows(rows, linear, a, k, which):
+    """Greedy over some rows in memory: positions of those it takes."""
+    gains = linear[which]
+    picks = np.empty(k, dtype=np.int64)
+    for size in range(k):
+        place = np.argmax(gains)
+        pick = which[place]
+        picks[size] = pick
+        gains[place] = -np.inf
+        for c in range(len(which)):
+            gains[c] -= a * _dot(rows[which[c]], rows[pick])
+    return picks
+
+
 _settle_types = (
     _matrix,
     _vector,
@@ -389,7 +404,7 @@ def settle(
             continue
         if len(watched) == len(everyone):
             watched = _leading(scores, outside, 128 + 8 * k)
-        positions, gram, x = _enter(rows, positions, gram, x, inside, _leading(scores, entering, 32 + 2 * k))
+        positions, gram, x = _enter(rows, positions, gram, x, inside, _leading(scores, entering, 32 + k // 2))
         block = linear[positions]
     order = np.argsort(-x)
     value, more = _try(block, gram, a, order[:k].copy(), chosen, value, least_gain)
@@ -402,6 +417,20 @@ def settle(
         greedy(block * (1.0 if s % 2 == 0 else 0.5), gram, a, first, picks)
         value, more = _try(block, gram, a, picks.copy(), chosen, value, least_gain)
         done += more
+    if not lightly and _relaxed_value(block, gram, a, x) - value > 0.05 * unit:
+        # Much is left open: greedy, with all and with half of the relevance, over some thousand rows.
+        near = _leading(scores, everyone, 4096)
+        for weight in (1.0, 0.5):
+            taken = _greedy_rows(rows, linear * weight, a, k, near)
+            outside = taken[~inside[taken]]
+            if len(outside):
+                positions, gram, x = _enter(rows, positions, gram, x, inside, outside)
+                block = linear[positions]
+            start = np.empty(k, dtype=np.int64)
+            for c in range(k):
+                start[c] = np.flatnonzero(positions == taken[c])[0]
+            value, more = _try(block, gram, a, start, chosen, value, least_gain)
+            done += more
     for _ in range(1000):
         if not lightly:
             loose = (_relaxed_value(block, gram, a, x) - value) / unit
@@ -414,7 +443,7 @@ def settle(
         weights = np.zeros(len(positions))
         weights[chosen] = 1.0
         _scores_of(rows, linear, a, _sum_of(rows, positions, weights), everyone, scores)
-        entering = _gaining(rows, linear, a, positions, gram, chosen, scores, inside, least_gain, longest, 4 * k)
+        entering = _gaining(rows, linear, a, positions, gram, chosen, scores, inside, least_gain, longest, 32 + k // 2)
         if len(entering) == 0:
             break
         positions, gram, x = _enter(rows, positions, gram, x, inside, entering)

@@ -135,6 +135,11 @@ class Index:
         """As `add`, but documents that are there are replaced."""
         return self._write(documents, vectors, batch, replace=True)
 
+    def conflicting(self, documents: Sequence[Document]) -> set[str]:
+        """Ids of documents that are there with other content."""
+        there = self._store.stored([d.id for d in documents])
+        return {d.id for d in documents if d.id in there and there[d.id][1:] != (d.text, dumped(d))}
+
     def delete(self, ids: Iterable[str]) -> int:
         """Take documents out; how many were there."""
         wanted = [ids] if isinstance(ids, str) else list(ids)

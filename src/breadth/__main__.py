@@ -1,0 +1,5 @@
+"""python -m breadth: the command line."""
+
+from breadth.cli import main
+
+main()

@@ -1,0 +1,180 @@
+"""The commands as a user types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from breadth.cli.reading import Source, pieces
+
+TOPICS = ["asthma in children", "heart failure", "kidney stones", "broken bones", "skin rash", "migraine"]
+
+
+def breadth(*arguments, code=0):
+    """Run a command; its standard output and error."""
+    done = subprocess.run([sys.executable, "-m", "breadth", *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def records(count=60):
+    return [
+        {
+            "id": f"r{i}",
+            "text": f"{TOPICS[i % 6]}: fact number {i // 6} about {TOPICS[i % 6]}",
+            "source": f"s{i % 2}",
+            "year": 2000 + i,
+        }
+        for i in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """An index made from a file with some broken records."""
+    folder = tmp_path_factory.mktemp("cli")
+    lines = [json.dumps(r).encode() for r in records()]
+    lines[10:10] = [b"{broken", b'{"id": "no text"}', lines[3], b'{"id": "x", "text": "caf\xe9"}', b"[1]", b""]
+    (folder / "docs.jsonl").write_bytes(b"\n".join(lines))
+    done = breadth("index", folder / "docs.jsonl", "-o", folder / "my.index", "--json")
+    return folder, json.loads(done.stdout)
+
+
+def test_indexing_reports_every_record_that_was_left_out(made):
+    _, report = made
+    assert report["added"] == 60
+    assert report["documents"] == 60
+    reasons = {s["where"]: s["reason"] for s in report["skipped"]}
+    assert "broken JSON" in reasons["docs.jsonl:11"]
+    assert "no text" in reasons["docs.jsonl:12"]
+    assert "'r3' stands there a second time" in reasons["docs.jsonl:13"]
+    assert "not UTF-8" in reasons["docs.jsonl:14"]
+    assert "not a JSON object" in reasons["docs.jsonl:15"]
+    assert len(reasons) == 5
+
+
+def test_the_same_command_again_goes_on_where_it_was(made):
+    folder, _ = made
+    report = json.loads(breadth("index", folder / "docs.jsonl", "-o", folder / "my.index", "--json").stdout)
+    assert (report["added"], report["unchanged"]) == (0, 60)
+    assert (
+        breadth("index", folder / "docs.jsonl", "-o", folder / "my.index", "--strict", code=3).stderr.count("skipped ")
+        == 5
+    )
+
+
+def test_searching(made):
+    folder, _ = made
+    found = json.loads(breadth("search", folder / "my.index", "asthma", "-k", 4, "--theta", 0.6, "--json").stdout)
+    assert len(found["hits"]) == 4
+    assert found["certificate"]["exact"]
+    assert found["hits"][0]["text"].startswith("asthma")
+    shown = breadth("search", folder / "my.index", "asthma", "-k", 4, "--where", "source = 's0' and year > 2010").stdout
+    assert "relevance" in shown
+    assert "Proved" in shown
+    kept = json.loads(breadth("search", folder / "my.index", "asthma", "-k", 4, "--keep", 0.9, "--json").stdout)
+    assert 0 <= kept["theta"] <= 1
+
+
+def test_comparing(made):
+    folder, _ = made
+    found = json.loads(
+        breadth("compare", folder / "my.index", "heart failure", "-k", 5, "--theta", 0.5, "--json").stdout
+    )
+    top, diverse = ({h["id"] for h in found[name]["hits"]} for name in ("top_k", "diverse"))
+    assert set(found["left_out"]) == top - diverse
+    assert set(found["came_in"]) == diverse - top
+    assert found["diverse"]["diversity"] > found["top_k"]["diversity"]
+    assert "near-copies" in breadth("compare", folder / "my.index", "heart failure", "-k", 5).stdout
+
+
+def test_frontier_and_diagnosis_with_plots(made):
+    folder, _ = made
+    curve = breadth("frontier", folder / "my.index", "migraine", "-k", 5, "--plot", folder / "curve.png", "--json")
+    assert set(json.loads(curve.stdout)["curves"]) == {"certified", "mmr", "greedy", "dpp", "frank_wolfe"}
+    (folder / "q.txt").write_text("asthma\n\nkidney\n")
+    found = breadth(
+        "diagnose", folder / "my.index", "--queries", folder / "q.txt", "-k", 5, "--plot", folder / "d.png", "--json"
+    )
+    told = json.loads(found.stdout)
+    assert told["queries"] == 2
+    assert told["curve"][-1]["theta"] == 1.0
+    for name in ("curve.png", "d.png"):
+        assert (folder / name).read_bytes().startswith(b"\x89PNG")
+    assert "near-copies" in breadth("diagnose", folder / "my.index", "--sample", 5, "-k", 5).stdout
+
+
+def test_the_doctor_tells_what_is_there():
+    assert json.loads(breadth("doctor", "--json").stdout)["extras"]["fast"]["numba"]
+    assert "pip install 'breadth[" in breadth("doctor").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["search", "nowhere", "x"], 1, "nowhere is not a breadth index"),
+        (["index", "nowhere.jsonl", "-o", "x"], 1, "there is no file or folder 'nowhere.jsonl'"),
+        (["search"], 2, "Missing argument"),
+        (["index", __file__, "-o", "x"], 1, "can read .jsonl"),
+    ],
+)
+def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, arguments, code, message):
+    monkeypatch.chdir(tmp_path)
+    done = breadth(*arguments, code=code)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_mistakes_in_a_search(made):
+    folder, _ = made
+    assert "k must be at most" in breadth("search", folder / "my.index", "x", "-k", 1000, code=1).stderr
+    assert (
+        "no such column: colour" in breadth("search", folder / "my.index", "x", "--where", "colour = 1", code=1).stderr
+    )
+    assert "theta must be in [0, 1]" in breadth("search", folder / "my.index", "x", "--theta", 3, code=1).stderr
+    assert (
+        "was made with the encoder"
+        in breadth("search", folder / "my.index", "x", "--encoder", "openai:e", code=1).stderr
+    )
+
+
+def test_every_format_gives_the_same_documents(tmp_path):
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records(5)))
+    rows = records(5)
+    text = "id,text,source,year\n" + "".join(f'{r["id"]},"{r["text"]}",{r["source"]},{r["year"]}\n' for r in rows)
+    (tmp_path / "a.csv").write_text(text)
+    (tmp_path / "a.tsv").write_text(text.replace('"', "").replace(",", "\t"))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    wanted = [(r["id"], r["text"], r["source"]) for r in rows]
+    for name in ("a.jsonl", "a.csv", "a.tsv", "a.parquet"):
+        source = Source(tmp_path / name)
+        assert [(d.id, d.text, d.metadata["source"]) for d in source.documents()] == wanted, name
+        assert source.skipped == []
+    (tmp_path / "texts" / "deep").mkdir(parents=True)
+    (tmp_path / "texts" / "one.txt").write_text("one two three four five six seven")
+    (tmp_path / "texts" / "deep" / "two.md").write_bytes(b"caf\xe9")
+    folder = Source(tmp_path / "texts", words=3, overlap=1)
+    assert [(d.id, d.text) for d in folder.documents()] == [
+        ("one.txt#0", "one two three"),
+        ("one.txt#1", "three four five"),
+        ("one.txt#2", "five six seven"),
+    ]
+    assert folder.skipped[0].where == "deep/two.md"
+
+
+def test_broken_rows_of_a_csv_are_reported(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"id,text\n1,one\n2\n3,three,more\n4,caf\xe9\n5,five\n")
+    source = Source(tmp_path / "a.csv")
+    assert [d.id for d in source.documents()] == ["1", "5"]
+    assert [s.where for s in source.skipped] == ["a.csv:3", "a.csv:4", "a.csv:5"]
+
+
+def test_pieces_cover_the_text():
+    assert pieces("a b c d e", 2) == ["a b", "c d", "e"]
+    assert pieces("a", 5) == ["a"]
+    assert pieces("a  b\nc d", 3, 1) == ["a  b\nc", "c d"]
