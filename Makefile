@@ -10,7 +10,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[text,plot]'
 	touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml
@@ -18,7 +18,7 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml
 	touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/demo.py
+	$(BIN)/breadth demo --folder build/demo
 
 test: lint types unit
 

@@ -6,9 +6,14 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import certified, core, gpu, speed
+from benchmarks import certified, core, gpu, speed, text
 
-PAGES: dict[str, Callable[[], None]] = {"core": core.render, "certified": certified.render, "speed": speed.render}
+PAGES: dict[str, Callable[[], None]] = {
+    "core": core.render,
+    "certified": certified.render,
+    "speed": speed.render,
+    "text": text.render,
+}
 
 
 def main() -> None:
@@ -17,8 +22,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="rounds after warm-up")
     parser.add_argument("--rows", type=int, default=200_000, help="rows of the large collection")
     parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: the shipped passages")
-    parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS]
-    parser.add_argument("--part", choices=parts, help="of `certified` or `speed`: only this")
+    parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS, *text.PARTS]
+    parser.add_argument("--part", choices=parts, help="of `certified`, `speed` or `text`: only this")
     parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="of `speed`: where rows are kept")
     parser.add_argument("--dim", type=int, default=1024, help="of `gpu`: dimensions")
     parser.add_argument("--device", help="of `gpu`: cuda, cuda:1, cpu …; default: a GPU if there is one")
@@ -31,6 +36,8 @@ def main() -> None:
         certified.main(arguments.rounds, arguments.rows, arguments.asqa, arguments.part)
     elif arguments.name == "speed":
         speed.main(arguments.rounds, arguments.folder, arguments.asqa, arguments.part)
+    elif arguments.name == "text":
+        text.main(arguments.part)
     elif arguments.name == "gpu":
         device, dtype = arguments.device, arguments.dtype
         gpu.main(arguments.rounds, arguments.rows, arguments.dim, device, dtype, tuple(arguments.thetas))

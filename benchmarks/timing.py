@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-_PAUSE = 0.05
-"""Seconds before everything that is timed: the threads of a BLAS go on spinning for a while after a product, and would
-slow down whatever comes next."""
+_PAUSE = 0.02
+LONG_PAUSE = 0.25
+"""Seconds before everything that is timed: the threads of a BLAS go on spinning for a while after a large product, and
+would slow down whatever comes next."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,11 @@ class Measured:
 
 
 def in_turn(
-    baseline: Callable[[], Any], others: dict[str, Callable[[], Any]], rounds: int, warm: bool = True
+    baseline: Callable[[], Any],
+    others: dict[str, Callable[[], Any]],
+    rounds: int,
+    warm: bool = True,
+    pause: float = _PAUSE,
 ) -> dict[str, Measured]:
     """Time every callable once a round, after one round of warm-up, as a ratio to the baseline of that round.
 
@@ -48,11 +53,11 @@ def in_turn(
     times: dict[str, list[float]] = {name: [] for name in others}
     bases: list[float] = []
     for _ in range(rounds):
-        base = [_seconds(baseline) for _ in range(3)]
+        base = [_seconds(baseline, pause) for _ in range(3)]
         round_times = {}
         for name, work in others.items():
-            round_times[name] = _seconds(work)
-            base.append(_seconds(baseline))
+            round_times[name] = _seconds(work, pause)
+            base.append(_seconds(baseline, pause))
         one = statistics.median(base)
         bases.append(one)
         for name, seconds in round_times.items():
@@ -68,8 +73,8 @@ def _measured(ratios: list[float], seconds: list[float]) -> Measured:
     return Measured(float(middle), float(low), float(high), 1000 * statistics.median(seconds))
 
 
-def _seconds(work: Callable[[], Any]) -> float:
-    time.sleep(_PAUSE)
+def _seconds(work: Callable[[], Any], pause: float) -> float:
+    time.sleep(pause)
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

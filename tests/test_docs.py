@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,29 @@ def test_code_in_the_method_pages_runs(monkeypatch, tmp_path):
     assert blocks
     for block in blocks:
         exec(compile(block, "methods.md", "exec"), {"vectors": vectors, "query": query, "breadth": breadth})
+
+
+def test_the_tutorial_runs(monkeypatch, tmp_path):
+    """Commands and code of the tutorial, in the order they stand there, in one folder."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    namespace: dict[str, object] = {}
+    for kind, block in re.findall(r"```(console|python)\n(.*?)```", page, re.DOTALL):
+        if kind == "python":
+            exec(compile(block, "tutorial.md", "exec"), namespace)
+            continue
+        for line in block.splitlines():
+            assert line.startswith("$ breadth ")
+            command = [sys.executable, "-m", "breadth", *shlex.split(line)[2:]]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, f"{line}: {done.stderr}"
+    assert (tmp_path / "frontier.png").exists()
+
+
+def test_the_command_line_reference_is_written_from_the_commands():
+    from breadth.cli.reference import text
+
+    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == text()
 
 
 def test_the_demo_shows_top_k_beside_the_diverse_set():

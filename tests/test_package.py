@@ -81,6 +81,8 @@ def test_only_numpy_is_needed():
         "typer": {"__init__.py", "app.py"},
         "rich": {"__init__.py", "app.py", "show.py"},
         "pyarrow": {"reading.py"},
+        "bm25s": {"bm25.py"},
+        "Stemmer": {"bm25.py"},
         "matplotlib": {"plots.py"},
     }
 

@@ -2,10 +2,19 @@
 
 from breadth import metrics
 from breadth.api import aselect, frontier, methods, select, select_many
-from breadth.errors import BreadthError, InputError, MissingExtraError, OracleError, TooLargeError
+from breadth.errors import (
+    BreadthError,
+    EncoderError,
+    InputError,
+    MissingExtraError,
+    OracleError,
+    StoreError,
+    TooLargeError,
+)
 from breadth.explanation import Explanation, Reason
 from breadth.frontier import Frontier
-from breadth.oracles import ArrayOracle, CachingOracle, CountingOracle, Oracle
+from breadth.index import Document, Index
+from breadth.oracles import ArrayOracle, CachingOracle, CompactOracle, CountingOracle, Oracle
 from breadth.problem import Problem
 from breadth.selection import Certificate, Selection
 
@@ -16,9 +25,13 @@ __all__ = [
     "BreadthError",
     "CachingOracle",
     "Certificate",
+    "CompactOracle",
     "CountingOracle",
+    "Document",
+    "EncoderError",
     "Explanation",
     "Frontier",
+    "Index",
     "InputError",
     "MissingExtraError",
     "Oracle",
@@ -26,6 +39,7 @@ __all__ = [
     "Problem",
     "Reason",
     "Selection",
+    "StoreError",
     "TooLargeError",
     "__version__",
     "aselect",

@@ -245,7 +245,7 @@ with Index.open(sys.argv[1], Letters()) as index:
 
 
 def test_killed_at_any_moment_nothing_committed_is_lost(tmp_path, rng):
-    """kill -9 while adding, again and again; `python -m benchmarks kills` does it 200 times."""
+    """kill -9 while adding, again and again; `python -m benchmarks text --part kills` does it 200 times."""
     path = tmp_path / "my.index"
     Index.create(path, Letters()).close()
     for _ in range(8):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import platform
 import sqlite3
 import sys
 import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +34,11 @@ app = typer.Typer(
 )
 
 _BATCH = 4096
+_QUESTIONS = (
+    "What are the symptoms of asthma?",
+    "How is type 2 diabetes treated?",
+    "What causes high blood pressure?",
+)
 _CURVED = ("mmr", "greedy", "dpp", "frank_wolfe")
 _THETAS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -294,6 +301,36 @@ def diagnose_command(
         return
     show.out.print(show.diagnosis_table(found))
     show.out.print(found.verdict(), markup=False, soft_wrap=True)
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option("--folder", help="where to put the index and the plots")] = Path(
+        "breadth-demo"
+    ),
+) -> None:
+    """Try it: 3,000 real medical passages from nine sites, which repeat each other a lot."""
+    folder.mkdir(parents=True, exist_ok=True)
+    passages = folder / "medquad.jsonl"
+    packed = files("breadth.cli") / "data" / "medquad.jsonl.gz"
+    passages.write_bytes(gzip.decompress(packed.read_bytes()))
+    made = folder / "medquad.index"
+    _told(f"breadth index {passages} -o {made}")
+    index(passages, made)
+    for question in _QUESTIONS:
+        _told(f'breadth compare {made} "{question}" -k 6')
+        compare(made, question, k=6)
+    _told(f'breadth frontier {made} "{_QUESTIONS[0]}" --plot {folder / "frontier.png"}')
+    frontier(made, _QUESTIONS[0], plot=folder / "frontier.png")
+    _told(f"breadth diagnose {made} --plot {folder / 'diagnosis.png'}")
+    diagnose_command(made, plot=folder / "diagnosis.png")
+    show.out.print(
+        f"\nThe index and the plots are in {folder}. The passages are from MedQuAD (CC BY 4.0).", markup=False
+    )
+
+
+def _told(command: str) -> None:
+    show.out.print(f"\n$ {command}", style="bold", markup=False, soft_wrap=True)
 
 
 @app.command()

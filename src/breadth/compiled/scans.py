@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 from numba import float32, int8, int64, njit, types, void
 
@@ -99,3 +101,17 @@ def sift(scores, errors, length, rounding, least, positions, reaches):
             reaches[count] = reach
             count += 1
     return count
+
+
+if hasattr(os, "pread"):
+    _pread = types.ExternalFunction("pread", types.intp(types.int32, types.intp, types.uintp, int64))
+
+    @njit(types.boolean(int64, types.Array(int64, 1, "A", readonly=True), int64, int64, int64), nogil=True, cache=True)
+    def read_rows(file, ids, base, width, address):
+        """Read rows of `width` bytes from a file into memory at an address; whether all of them were there."""
+        for place in range(len(ids)):
+            if _pread(file, address + place * width, width, base + ids[place] * width) != width:
+                return False
+        return True
+else:
+    read_rows = None  # type: ignore[assignment]

@@ -25,13 +25,16 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from breadth import compiled
 from breadth.errors import InputError
+from breadth.oracles import sweep
 from breadth.problem import Array, Ids, Vector
 
 _MAGIC = b"BREADTH1"
 _VERSION = 1
 _ALIGN = 4096
 _CHUNK = 1 << 24
+_ROWS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,19 +83,39 @@ class CompactArrays:
 
     def fetch(self, ids: Ids) -> npt.NDArray[np.float32]:
         """Full-precision rows. From a file they are read, not mapped: they would count as memory, page by page."""
+        if len(ids) and not 0 <= ids.min() <= ids.max() < len(self.codes):
+            raise IndexError(f"row ids must lie between 0 and {len(self.codes) - 1}")
         out = np.empty((len(ids), self.codes.shape[1]), dtype=np.float32)
         if self.file is None or not hasattr(os, "preadv"):
             out[:] = self.rows[ids]
             return out
         kept = out if self.rows.dtype == np.float32 else np.empty(out.shape, dtype=self.rows.dtype)
-        width, room = kept.itemsize * kept.shape[1], kept.reshape(-1).view(np.uint8).data
-        for place, i in enumerate(ids.tolist()):
-            row = room[place * width : (place + 1) * width]
-            if os.preadv(self.file, [row], self.rows_at + i * width) != width:
-                raise InputError("the file of this compact oracle has become shorter since it was opened")
+        if not _read(self.file, ids, self.rows_at, kept):
+            raise InputError("the file of this compact oracle has become shorter since it was opened")
         if kept is not out:
             out[:] = kept
         return out
+
+
+def _read(file: int, ids: Ids, base: int, out: npt.NDArray[Any]) -> bool:
+    """Rows of a file that begin at `base`, into `out`; whether all of them were there."""
+    width = out.itemsize * out.shape[1]
+    code = compiled.scan()
+    complete = True
+
+    def visit(start: int, stop: int) -> None:
+        nonlocal complete
+        part = out[start:stop]
+        if code is not None and code.read_rows is not None:
+            complete &= code.read_rows(file, ids[start:stop], base, width, part.ctypes.data)
+            return
+        room = part.reshape(-1).view(np.uint8).data
+        for place, i in enumerate(ids[start:stop].tolist()):
+            row = room[place * width : (place + 1) * width]
+            complete &= os.preadv(file, [row], base + i * width) == width
+
+    sweep.sweep(len(ids), _ROWS_AT_ONCE, visit, least=_ROWS_AT_ONCE)
+    return complete
 
 
 @dataclass

@@ -62,10 +62,10 @@ def sift(scores: Floats, errors: Floats, length: float, rounding: float, least: 
     return positions[:count].copy(), reaches[:count].copy()
 
 
-def sweep(total: int, step: int, visit: Callable[[int, int], None]) -> None:
+def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int = _LEAST) -> None:
     """Call visit(start, stop) for the blocks of 0 … total, several at a time; `step` is the most rows of a block."""
     together = threads() if compiled.available() else 1  # NumPy's products use all cores themselves
-    parts = list(spans(total, min(step, max(_LEAST, -(-total // together)))))
+    parts = list(spans(total, min(step, max(least, -(-total // together)))))
     if len(parts) == 1 or together == 1:
         for start, stop in parts:
             visit(start, stop)

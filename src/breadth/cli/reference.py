@@ -1,0 +1,43 @@
+"""The command line reference, written from the commands themselves: python -m breadth.cli.reference > docs/cli.md"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+
+from breadth.cli.app import app
+
+
+def text() -> str:
+    """The page."""
+    root: Any = typer.main.get_command(app)
+    lines = ["# Command line", "", "Written by `python -m breadth.cli.reference`. " + root.help, ""]
+    lines += [
+        "`--json` gives machine-readable output. Exit codes: 0, 1 for an error (one line on the error stream), 2 for a"
+    ]
+    lines += [
+        "wrong call, 3 with `--strict` if records were skipped. `breadth --install-completion` sets up the shell.",
+        "",
+    ]
+    for name, command in root.commands.items():
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
+        options = [p for p in command.params if p.param_type_name == "option"]
+        usage = " ".join(["breadth", name, *(p.metavar or p.name.upper() for p in arguments), "[OPTIONS]"])
+        lines += [f"## breadth {name}", "", command.help, "", f"    {usage}", ""]
+        lines += [f"- `{p.metavar or p.name.upper()}`: {p.help}" for p in arguments if p.help]
+        lines += [_option(p) for p in options]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def _option(option: Any) -> str:
+    names = ", ".join(f"`{name}`" for name in option.opts)
+    default = "" if option.default in (None, False) or option.is_flag else f" (default {option.default})"
+    required = " (required)" if option.required else ""
+    return f"- {names}: {option.help}{default}{required}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())
