@@ -189,8 +189,8 @@ def render() -> None:
         "## Large collections",
         "",
         "The certified set from a `CompactOracle` over a plain top-k (NumPy, float32, one product and one partition) "
-        "of the same rows. Five queries (three at 2,000,000 × 1024); median (lowest and highest). A quarter of a second "
-        "passes before everything timed, since the threads of a BLAS spin on after a product.",
+        "of the same rows. Five queries (three at 2,000,000 × 1024); median (lowest and highest). A quarter of a "
+        "second passes before everything timed, since the threads of a BLAS spin on after a product.",
         "",
     ]
     for one in data.get("collections", []):

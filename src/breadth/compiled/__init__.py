@@ -8,6 +8,7 @@ when they are made.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from functools import cache
 from importlib import import_module
@@ -20,8 +21,8 @@ _PATIENCE = 2.0
 
 @cache
 def available() -> bool:
-    """Whether numba is installed."""
-    return find_spec("numba") is not None
+    """Whether numba is installed, and not switched off by BREADTH_COMPILED=0."""
+    return os.environ.get("BREADTH_COMPILED") != "0" and find_spec("numba") is not None
 
 
 def load() -> None:

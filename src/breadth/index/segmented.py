@@ -51,8 +51,7 @@ class SegmentedOracle:
             inside = None if within is None else within[(within >= start) & (within < stop)] - start
             if inside is not None and len(inside) == 0:
                 continue
-            share = np.maximum(1, most * part.size // self.size)
-            found = part.above(directions, thresholds, share, inside)
+            found = part.above(directions, thresholds, most, inside)
             answers.append([Reached(one.ids + start, one.at_most, one.ceiling) for one in found])
         if not answers:
             nothing = np.empty(0, dtype=np.int64)
