@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import subprocess
 import sys
@@ -172,6 +173,42 @@ def test_broken_rows_of_a_csv_are_reported(tmp_path):
     source = Source(tmp_path / "a.csv")
     assert [d.id for d in source.documents()] == ["1", "5"]
     assert [s.where for s in source.skipped] == ["a.csv:3", "a.csv:4", "a.csv:5"]
+
+
+def test_cells_of_a_csv_that_are_numbers_can_be_compared(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text,year,code\n1,asthma,1999,007\n2,fever,2015,x\n3,cough,2020,1.5\n")
+    breadth("index", tmp_path / "a.csv", "-o", tmp_path / "my.index")
+    found = breadth(
+        "search", tmp_path / "my.index", "fever", "-k", 1, "--where", "year > 2010 and year < 2018", "--json"
+    )
+    assert [h["id"] for h in json.loads(found.stdout)["hits"]] == ["2"]
+    assert [d.metadata["code"] for d in Source(tmp_path / "a.csv").documents()] == ["007", "x", 1.5]
+
+
+def test_values_of_every_kind_are_kept_or_reported(tmp_path):
+    rows = [{"id": "a", "text": "one", "when": datetime.date(2020, 1, 2), "x": float("nan"), "list": [1, 2]}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    (document,) = Source(tmp_path / "a.parquet").documents()
+    assert document.metadata == {"when": '"2020-01-02"', "x": None, "list": "[1, 2]"}
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "half \\ud83d"}\n{"id": "b", "text": "whole"}\n')
+    source = Source(tmp_path / "a.jsonl")
+    assert [d.id for d in source.documents()] == ["b"]
+    assert source.skipped[0].where == "a.jsonl:1"
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "a.png").write_bytes(b"")
+    assert "holds no .txt" in breadth("index", tmp_path / "pictures", "-o", tmp_path / "p.index", code=1).stderr
+    assert not (tmp_path / "p.index").exists()
+
+
+def test_a_text_that_became_shorter_leaves_no_pieces_behind(tmp_path):
+    def write(words):
+        (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": " ".join(["asthma"] * words)}))
+
+    write(10)
+    breadth("index", tmp_path / "a.jsonl", "-o", tmp_path / "my.index", "--chunk", "3w")
+    write(4)
+    done = breadth("index", tmp_path / "a.jsonl", "-o", tmp_path / "my.index", "--chunk", "3w", "--update", "--json")
+    assert json.loads(done.stdout)["documents"] == 2
 
 
 def test_pieces_cover_the_text():

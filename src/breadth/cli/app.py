@@ -8,8 +8,10 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -59,11 +61,11 @@ def run() -> None:
     """The entry point: errors of ours are one line on the error stream and exit code 1."""
     try:
         app()
-    except BreadthError as error:
-        show.err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+    except (BreadthError, OSError, sqlite3.Error, UnicodeError) as error:
+        show.err.print(f"error: {error}", style="red", soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:
-        show.err.print("interrupted; what was committed is kept", markup=False)
+        show.err.print("interrupted; what was committed is kept")
         sys.exit(130)
 
 
@@ -95,12 +97,16 @@ def index(
     with target, _progress(as_json) as bar:
         task = bar.add_task("reading", total=reading.total_bytes, rate="")
         for documents in _batches(reading.documents(), _BATCH):
-            done += target.update(documents) if update else _added(target, documents, reading)
+            batch = target.update(documents) if update else _added(target, documents, reading)
+            reading.skipped += [Skipped(reading.places.get(i, i), reason) for i, reason in batch.skipped]
+            done += replace(batch, skipped=())
+            reading.places.clear()
             rate = (done.added + done.updated) / max(1e-9, time.perf_counter() - started)
             bar.update(task, completed=reading.read_bytes, rate=f"{rate:,.0f} passages/s")
+        if update:
+            _without_leftovers(target, reading)
         bar.update(task, completed=reading.read_bytes)
         size = len(target)
-    reading.skipped += [Skipped(identity, reason) for identity, reason in done.skipped]
     seconds = time.perf_counter() - started
     report = {
         "added": done.added,
@@ -114,9 +120,9 @@ def index(
         show.dump(report)
     else:
         for s in reading.skipped[:20]:
-            show.err.print(f"skipped {s.where}: {s.reason}", markup=False, soft_wrap=True)
+            show.err.print(f"skipped {s.where}: {s.reason}", soft_wrap=True)
         if len(reading.skipped) > 20:
-            show.err.print(f"… and {len(reading.skipped) - 20} more; --json lists them all", markup=False)
+            show.err.print(f"… and {len(reading.skipped) - 20} more; --json lists them all")
         show.out.print(
             f"{output}: {done.added:,} added, {done.updated:,} updated, {done.unchanged:,} unchanged, "
             f"{len(reading.skipped):,} skipped; {size:,} passages in all ({seconds:.1f} s)",
@@ -131,8 +137,17 @@ def _added(target: Index, documents: list[Document], reading: Source) -> Added:
     conflicts = target.conflicting(documents)
     for document in documents:
         if document.id in conflicts:
-            reading.skipped.append(Skipped(document.id, "is there with other content; --update replaces it"))
+            reason = f"{document.id!r} is there with other content; --update replaces it"
+            reading.skipped.append(Skipped(reading.places.get(document.id, document.id), reason))
     return target.add([d for d in documents if d.id not in conflicts])
+
+
+def _without_leftovers(target: Index, reading: Source) -> None:
+    """Documents that were cut into more pieces before: take the last ones out."""
+    for identity, count in reading.parts.items():
+        while f"{identity}#{count}" in target:
+            target.delete(f"{identity}#{count}")
+            count += 1
 
 
 def _batches(documents: Iterator[Document], size: int) -> Iterator[list[Document]]:
@@ -213,7 +228,7 @@ def compare(
     show.out.print(show.hits_table(diverse, f"diverse: {len(new)} passages came in", marks=dict.fromkeys(new, "new")))
     for name, found in (("top-k", plain), ("diverse", diverse)):
         s = found.selection
-        show.out.print(f"{name:8} relevance {s.relevance:.3f}, diversity {s.diversity:.3f}", markup=False)
+        show.out.print(f"{name:8} relevance {s.relevance:.3f}, diversity {s.diversity:.3f}")
     _footer(diverse)
 
 
@@ -260,7 +275,7 @@ def frontier(
         cells = [f"{c[place][0]:.3f} / {c[place][1]:.3f}" for c in curves.values()]
         table.add_row(f"{t:g}", *cells, style="bold green" if t == knee else None)
     show.out.print(table)
-    show.out.print(f"the knee of the curve is at θ = {knee:g}" + (f"; plot: {plot}" if plot else ""), markup=False)
+    show.out.print(f"the knee of the curve is at θ = {knee:g}" + (f"; plot: {plot}" if plot else ""))
 
 
 @app.command(name="diagnose")
@@ -300,7 +315,7 @@ def diagnose_command(
         show.dump(show.diagnosis_data(found))
         return
     show.out.print(show.diagnosis_table(found))
-    show.out.print(found.verdict(), markup=False, soft_wrap=True)
+    show.out.print(found.verdict(), soft_wrap=True)
 
 
 @app.command()
@@ -321,16 +336,15 @@ def demo(
         _told(f'breadth compare {made} "{question}" -k 6')
         compare(made, question, k=6)
     _told(f'breadth frontier {made} "{_QUESTIONS[0]}" --plot {folder / "frontier.png"}')
-    frontier(made, _QUESTIONS[0], plot=folder / "frontier.png")
+    picture = find_spec("matplotlib") is not None  # without it the tables have to do
+    frontier(made, _QUESTIONS[0], plot=folder / "frontier.png" if picture else None)
     _told(f"breadth diagnose {made} --plot {folder / 'diagnosis.png'}")
-    diagnose_command(made, plot=folder / "diagnosis.png")
-    show.out.print(
-        f"\nThe index and the plots are in {folder}. The passages are from MedQuAD (CC BY 4.0).", markup=False
-    )
+    diagnose_command(made, plot=folder / "diagnosis.png" if picture else None)
+    show.out.print(f"\nThe index and the plots are in {folder}. The passages are from MedQuAD (CC BY 4.0).")
 
 
 def _told(command: str) -> None:
-    show.out.print(f"\n$ {command}", style="bold", markup=False, soft_wrap=True)
+    show.out.print(f"\n$ {command}", style="bold", soft_wrap=True)
 
 
 @app.command()
@@ -359,12 +373,12 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         show.dump({**facts, "extras": found})
         return
-    show.out.print("  ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
+    show.out.print("  ".join(f"{name} {value}" for name, value in facts.items()))
     for name, packages in found.items():
         there = all(packages.values())
         what = ", ".join(f"{p} {v}" if v else f"{p} missing" for p, v in packages.items())
         hint = "" if there else f"   pip install 'breadth[{name}]'"
-        show.out.print(f"{'yes' if there else 'no ':3}  {name:22} {what}{hint}", markup=False, soft_wrap=True)
+        show.out.print(f"{'yes' if there else 'no ':3}  {name:22} {what}{hint}", soft_wrap=True)
 
 
 def _version(package: str) -> str | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from breadth.index import Document
 TEXT_NAMES = ("text", "passage", "content", "body", "answer")
 ID_NAMES = ("id", "_id", "pid", "doc_id")
 TEXT_FILES = (".txt", ".md", ".rst")
+FILES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -39,10 +41,17 @@ class Source:
     overlap: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     read_bytes: int = 0
+    places: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.path.exists():
             raise InputError(f"there is no file or folder {str(self.path)!r}")
+        if self.path.is_dir() and not self._files():
+            raise InputError(f"{self.path} holds no {', '.join(TEXT_FILES)} file")
+        if not self.path.is_dir() and self.path.suffix.lower() not in FILES:
+            kinds = f"{', '.join(FILES)} files and folders of {', '.join(TEXT_FILES)} files"
+            raise InputError(f"{self.path.name}: can read {kinds}")
         self._seen: set[str] = set()
 
     @property
@@ -57,6 +66,7 @@ class Source:
                     self._skip(where, f"the id {document.id!r} stands there a second time")
                     continue
                 self._seen.add(document.id)
+                self.places[document.id] = where
                 yield document
 
     def _documents(self, where: str, record: dict[str, Any]) -> Iterator[Document]:
@@ -73,29 +83,32 @@ class Source:
         if not isinstance(identity, str) or not identity:
             self._skip(where, f"the id field {key} is missing or neither text nor a whole number")
             return
-        rest = {n: v if isinstance(v, _PLAIN) else json.dumps(v) for n, v in record.items() if n not in (name, key)}
-        if self.words is None:
-            yield Document(identity, text, rest)
+        rest = {str(n): _plain(v) for n, v in record.items() if n not in (name, key)}
+        try:
+            if self.words is None:
+                found = [Document(identity, text, rest)]
+            else:
+                cut = pieces(text, self.words, self.overlap)
+                found = [
+                    Document(f"{identity}#{i}", piece, {**rest, "part_of": identity}) for i, piece in enumerate(cut)
+                ]
+                self.parts[identity] = len(cut)
+        except InputError as error:
+            self._skip(where, str(error))
             return
-        for number, piece in enumerate(pieces(text, self.words, self.overlap)):
-            yield Document(f"{identity}#{number}", piece, {**rest, "part_of": identity})
+        yield from found
 
     def _records(self) -> Iterator[tuple[str, dict[str, Any]]]:
         if self.path.is_dir():
             yield from self._folder()
             return
-        readers: dict[str, Callable[[], Iterator[tuple[str, dict[str, Any]]]]] = {
-            ".jsonl": self._json_lines,
-            ".ndjson": self._json_lines,
-            ".csv": self._csv,
-            ".tsv": self._csv,
-            ".parquet": self._parquet,
-        }
-        if self.path.suffix.lower() not in readers:
-            raise InputError(
-                f"{self.path.name}: can read {', '.join(readers)} files and folders of {', '.join(TEXT_FILES)}"
-            )
-        yield from readers[self.path.suffix.lower()]()
+        kind = self.path.suffix.lower()
+        if kind in (".csv", ".tsv"):
+            yield from self._csv()
+        elif kind == ".parquet":
+            yield from self._parquet()
+        else:
+            yield from self._json_lines()
 
     def _json_lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for number, line in self._lines():
@@ -118,16 +131,18 @@ class Source:
             text = io.TextIOWrapper(
                 io.BufferedReader(counted), encoding="utf-8-sig", errors="surrogateescape", newline=""
             )
+            csv.field_size_limit(1 << 30)
             reader = csv.DictReader(text, delimiter="\t" if self.path.suffix.lower() == ".tsv" else ",")
             try:
                 for record in reader:
                     where = f"{self.path.name}:{reader.line_num}"
                     if None in record or None in record.values():
                         self._skip(where, f"not as many cells as the header has ({len(reader.fieldnames or [])})")
-                    elif any(_broken(value) for value in record.values()):
+                    elif any(_broken(value) for value in (*record, *record.values())):
                         self._skip(where, "not UTF-8")
                     else:
-                        yield where, dict(record)
+                        names = (self.text_name, self.id_name, *TEXT_NAMES, *ID_NAMES)
+                        yield where, {n: v if n in names else _number(v) for n, v in record.items()}
             except csv.Error as error:
                 self._skip(f"{self.path.name}:{reader.line_num}", f"broken CSV, nothing after it was read: {error}")
 
@@ -149,6 +164,8 @@ class Source:
             self.read_bytes = size * number // max(1, file.metadata.num_rows)
 
     def _folder(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        for path in sorted(p for p in self.path.rglob("*") if p.is_file() and p.suffix.lower() not in TEXT_FILES):
+            self._skip(path.relative_to(self.path).as_posix(), f"not a {', '.join(TEXT_FILES)} file")
         for path in self._files():
             name = path.relative_to(self.path).as_posix()
             data = path.read_bytes()
@@ -189,6 +206,24 @@ class _Counted(io.RawIOBase):
         count = int(self._raw.readinto(buffer) or 0)
         self._source.read_bytes += count
         return count
+
+
+def _plain(value: Any) -> Any:
+    """A value as metadata can hold it: what is nested as JSON, dates and the like as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, _PLAIN) else json.dumps(value, default=str, ensure_ascii=False)
+
+
+def _number(cell: str) -> Any:
+    """A cell as a number, if it is one and would be written just so."""
+    for kind in (int, float):
+        try:
+            if str(kind(cell)) == cell and math.isfinite(kind(cell)):
+                return kind(cell)
+        except (ValueError, OverflowError):
+            continue
+    return cell
 
 
 def _broken(value: Any) -> bool:

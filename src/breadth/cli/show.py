@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from typing import Any
 
 from rich.console import Console
@@ -13,12 +15,14 @@ from breadth.index import Hit, Results
 from breadth.index.diagnosis import Diagnosis
 from breadth.selection import Selection
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Console(highlight=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def dump(data: Any) -> None:
-    """One JSON document on the standard output."""
+    """One JSON document on the standard output, always UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     print(json.dumps(data, ensure_ascii=False, indent=1))  # noqa: T201
 
 

@@ -23,7 +23,7 @@ def encoder(description: str) -> Encoder:
         name, _, url = model.partition("@")
         return OpenAIEncoder(name, url or None)
     if model and family == "onnx":
-        return OnnxEncoder(model)
+        return OnnxEncoder(model.partition("#")[0])
     raise InputError(f"encoder must be one of {SPELLINGS}; got {description!r}")
 
 

@@ -18,7 +18,8 @@ from breadth.errors import MissingExtraError
 
 _TOKENS = 512
 """Tokens of a text that count, as in the original."""
-_TOGETHER = 1024
+_TOGETHER, _NUMBERS = 1024, 1 << 16
+"""Texts, and about how many tokens of them, at a time."""
 
 
 class BuiltinEncoder:
@@ -36,10 +37,11 @@ class BuiltinEncoder:
             counts = np.array([len(t) for t in tokens])
             filled = np.flatnonzero(counts)
             if len(filled):
-                every = np.concatenate([tokens[i] for i in filled])
-                vectors = self._codes[every].astype(np.float32) * self._scales[every, None]
-                begins = np.concatenate(([0], np.cumsum(counts[filled])[:-1]))
-                rows[start + filled] = np.add.reduceat(vectors, begins, axis=0)
+                for some_filled in np.array_split(filled, 1 + int(counts.sum()) // _NUMBERS):
+                    every = np.concatenate([tokens[i] for i in some_filled])
+                    vectors = self._codes[every].astype(np.float32) * self._scales[every, None]
+                    begins = np.concatenate(([0], np.cumsum(counts[some_filled])[:-1]))
+                    rows[start + some_filled] = np.add.reduceat(vectors, begins, axis=0)
         return unit_rows(rows, len(texts), self.name)
 
     def _known(self, ids: list[int]) -> Any:

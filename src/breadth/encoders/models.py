@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Sequence
@@ -114,7 +115,6 @@ class OnnxEncoder:
     """A transformer exported to ONNX: a folder with model.onnx and tokenizer.json; mean pooling over its tokens."""
 
     def __init__(self, folder: str, length: int = 512) -> None:
-        self.name = f"onnx:{Path(folder).name}"
         try:
             import onnxruntime
             from tokenizers import Tokenizer
@@ -123,6 +123,8 @@ class OnnxEncoder:
         for file in ("model.onnx", "tokenizer.json"):
             if not (Path(folder) / file).is_file():
                 raise InputError(f"encoder folder {folder!r} has no {file}")
+        mark = hashlib.sha256((Path(folder) / "model.onnx").read_bytes()).hexdigest()[:12]
+        self.name = f"onnx:{folder}#{mark}"  # two models in folders of one name are not the same
         self._tokenizer = Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
         self._tokenizer.enable_truncation(length)
         self._tokenizer.enable_padding()

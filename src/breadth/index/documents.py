@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,14 @@ class Document:
                     f"document {self.id!r}: metadata must be names with plain values (text, number, true, null), "
                     f"got {name!r}: {value!r}"
                 )
+            if '"' in name or name.lower() == "breadth_row_number":
+                raise InputError(f"document {self.id!r}: metadata cannot have the name {name!r}")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"document {self.id!r}: metadata {name!r} is {value}; leave it out or use null")
+        try:
+            "".join((self.id, self.text, *map(str, self.metadata), *map(str, self.metadata.values()))).encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"document {self.id!r} holds half a character ({error.reason}); repair the text") from None
 
 
 @dataclass(frozen=True)

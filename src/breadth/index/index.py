@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -12,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from breadth import api
+from breadth import api, encoders
 from breadth.checks import check_count, check_k, check_number, check_query
 from breadth.encoders import BuiltinEncoder, Encoder
-from breadth.errors import InputError, StoreError
+from breadth.errors import BreadthError, InputError, StoreError
 from breadth.index.documents import Document, Hit, Results
 from breadth.index.lock import Lock
 from breadth.index.segmented import SegmentedOracle
@@ -27,8 +28,8 @@ _STORE, _SEGMENTS, _LOCK = "index.sqlite", "segments", "writer.lock"
 _BATCH = 4096
 """Documents that become one segment."""
 _ATTEMPTS = 5
-_MANY_SEGMENTS = 64
-"""More segments than this are merged when documents are added."""
+_MANY_SEGMENTS, _SMALL = 64, 1 << 16
+"""More segments of at most so many rows than this are merged when documents are added."""
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,18 @@ class Index:
         self.dim = int(self._store.fact("dim") or 0)
         self._open_segments: dict[str, CompactOracle] = {}
         self._collection: tuple[int, SegmentedOracle | None] = (-1, None)
+        self._mutex = threading.RLock()
 
     @classmethod
     def create(cls, path: str | Path, encoder: Encoder | None = None) -> Index:
         """An empty index in a new directory; the built-in encoder by default."""
         folder = Path(path)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if folder.exists() and (not folder.is_dir() or any(not _unfinished(part) for part in folder.iterdir())):
             raise StoreError(f"{folder} exists and is not an empty folder; open it, or choose another name")
         encoder = encoder or BuiltinEncoder()
+        facts = {"encoder": encoder.name, "dim": str(encoder.dim)}  # may fail: nothing is made before
         (folder / _SEGMENTS).mkdir(parents=True, exist_ok=True)
-        Store.create(folder / _STORE, {"encoder": encoder.name, "dim": str(encoder.dim)})
+        Store.create(folder / _STORE, facts)
         return cls(folder, encoder)
 
     @classmethod
@@ -149,7 +152,7 @@ class Index:
     def optimize(self) -> None:
         """Merge all segments into one and drop the rows of deleted documents."""
         with self._writing():
-            self._merge()
+            self._merge(self._store.segments())
 
     def search(
         self,
@@ -171,11 +174,12 @@ class Index:
         scores    relevance from outside (a reranker, say) by document id: only these documents are looked at.
         The rest as in `breadth.select`.
         """
-        text, vector = self._asked(query)
+        text, vector = (query if isinstance(query, str) else None, None) if scores is not None else self._asked(query)
         options |= {"theta": theta, "keep": keep, "method": method}
         for attempt in range(_ATTEMPTS):
             try:
-                return self._found(text, vector, k, where, hybrid, scores, options)
+                with self._mutex, self._store.reading():
+                    return self._found(text, vector, k, where, hybrid, scores, options)
             except (StaleError, FileNotFoundError):  # a writer has just merged or removed what was read
                 self._collection = (-1, None)
                 if attempt == _ATTEMPTS - 1:
@@ -223,7 +227,14 @@ class Index:
     def encode(self, texts: Sequence[str], kind: Any = "query") -> Any:
         """Unit rows for texts, by the encoder of this index."""
         if self.encoder is None:
-            raise StoreError(f"{self.path} was made with the encoder {self.encoder_name}; open it with that encoder")
+            try:
+                self.encoder = encoders.encoder(self.encoder_name)
+            except BreadthError as error:
+                raise StoreError(
+                    f"{self.path} was made with the encoder {self.encoder_name}; open it with that encoder ({error})"
+                ) from error
+            if self.encoder.name != self.encoder_name:
+                raise StoreError(f"{self.path} was made with another version of the encoder {self.encoder_name}")
         return self.encoder.encode(texts, kind)
 
     def _asked(self, query: Any) -> tuple[str | None, Any]:
@@ -245,6 +256,9 @@ class Index:
         if len(numbers) == 0:
             what = "is empty" if where is None else f"has no document where {where}"
             raise InputError(f"the index {self.path} {what}")
+        named = {segment.file for segment in segments}
+        for file in [file for file in self._open_segments if file not in named]:
+            del self._open_segments[file]
         found = SegmentedOracle([self._part(s, numbers) for s in segments], numbers)
         if where is None:
             self._collection = (version, found)
@@ -297,16 +311,25 @@ class Index:
                     done += self._commit(waiting, _rows(vectors, start, len(waiting)), replace)
                     start += len(waiting)
                     waiting = []
+                    self._merge_small()
             if waiting:
                 done += self._commit(waiting, _rows(vectors, start, len(waiting)), replace)
-            if len(self._store.segments()) > _MANY_SEGMENTS:
-                self._merge()
+                start += len(waiting)
+            if vectors is not None and len(vectors) > start:
+                raise InputError(f"vectors has more rows ({len(vectors)}) than there are documents ({start})")
+            self._merge_small()
         return done
+
+    def _merge_small(self) -> None:
+        """Merge the small segments once there are many of them; large ones are left as they are."""
+        small = [segment for segment in self._store.segments() if segment.rows <= _SMALL]
+        if len(small) > _MANY_SEGMENTS:
+            self._merge(small)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """The only writer, for a while; what was read before is read anew afterwards."""
-        with Lock(self.path / _LOCK):
+        with self._mutex, Lock(self.path / _LOCK):
             try:
                 yield
             finally:
@@ -333,6 +356,8 @@ class Index:
         rows = np.asarray(rows if vectors is None else rows[fresh], dtype=np.float32) if fresh else None
         skipped: list[tuple[str, str]] = []
         if rows is not None:
+            if rows.ndim != 2 or rows.shape[1] != self.dim:
+                raise InputError(f"vectors must have {self.dim} columns, as the index has; got shape {rows.shape}")
             known = np.asarray(rows.any(axis=1))
             skipped = [
                 (documents[p].id, "no word that the encoder knows") for p, k in zip(fresh, known, strict=True) if not k
@@ -351,9 +376,17 @@ class Index:
         unchanged = len(places) - len(fresh) - len(skipped)
         return Added(len(fresh) - updated, unchanged, updated, tuple(skipped))
 
-    def _merge(self) -> None:
-        segments, numbers = self._store.segments(), self._store.numbers()
-        if len(numbers) == 0 or (len(segments) == 1 and len(numbers) == segments[0].rows):
+    def _merge(self, segments: list[Segment]) -> None:
+        """One segment instead of these."""
+        every = self._store.numbers()
+        spans = [np.searchsorted(every, [s.start, s.start + s.rows]) for s in segments]
+        numbers = np.concatenate([every[low:high] for low, high in spans]) if spans else every[:0]
+        if len(segments) == 1 and len(numbers) == segments[0].rows:
+            return
+        if len(numbers) == 0:
+            with self._store.writing() as change:
+                change.forgotten(segments)
+            self._tidy()
             return
         oracle = SegmentedOracle([self._part(s, numbers) for s in segments], numbers)
         file = f"{uuid.uuid4().hex}.compact"
@@ -369,8 +402,14 @@ class Index:
         named = {segment.file for segment in self._store.segments()}
         for file in (self.path / _SEGMENTS).iterdir():
             if file.name not in named:
-                file.unlink(missing_ok=True)
                 self._open_segments.pop(file.name, None)
+                with suppress(OSError):  # some systems keep a file that is being read: then the next time
+                    file.unlink()
+
+
+def _unfinished(path: Path) -> bool:
+    """What a `create` that was interrupted leaves behind."""
+    return path.name.startswith("index.partial") or (path.name == _SEGMENTS and not any(path.iterdir()))
 
 
 def _rows(vectors: Any, start: int, count: int) -> Any:

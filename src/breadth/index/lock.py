@@ -10,8 +10,15 @@ from breadth.errors import StoreError
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where SQLite's own lock has to do
-    fcntl = None  # type: ignore[assignment]
+
+    def _taken(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+except ImportError:  # Windows
+    import msvcrt
+
+    def _taken(file: int) -> None:
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
 
 
 class Lock:
@@ -22,12 +29,11 @@ class Lock:
 
     def __enter__(self) -> Lock:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-        if fcntl is not None:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(self._file)
-                raise StoreError(f"another process is writing to {self._path.parent}; wait until it is done") from None
+        try:
+            _taken(self._file)
+        except OSError:
+            os.close(self._file)
+            raise StoreError(f"another process is writing to {self._path.parent}; wait until it is done") from None
         return self
 
     def __exit__(

@@ -6,7 +6,9 @@ A segment's file is complete on the disk before the transaction that names it co
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,8 +43,11 @@ CREATE TRIGGER documents_changed AFTER UPDATE OF metadata, number ON documents W
   INSERT INTO words(rowid, text) VALUES (new.number, new.text);
 END;
 """
-_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}
 _RESERVED = ("id", "text")
+_ROW = "breadth_row_number"
+_PATIENCE = 20.0
+"""Seconds that a condition may take."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class StaleError(StoreError):
 
 
 class Store:
-    """One connection. `writing` wraps a change; readers see either all of it or nothing."""
+    """One connection. `writing` wraps a change, `reading` several reads of one state: nothing half done is seen."""
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
@@ -93,6 +98,16 @@ class Store:
 
     def close(self) -> None:
         self._db.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Everything read inside is of one moment."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("COMMIT")
 
     def fact(self, name: str) -> str | None:
         row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
@@ -168,29 +183,36 @@ class Store:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield Writing(self._db)
+            self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
 
     def _filtered(self, where: str) -> list[Any]:
         if not isinstance(where, str) or not where.strip():
             raise InputError(f"where must be a condition such as \"source = 'NIDDK' and year > 2010\", got {where!r}")
-        columns = ["number", *_RESERVED]
-        for name in self.fields():
-            if name not in columns:
-                path = "$." + json.dumps(name)
-                columns.append(f"json_extract(metadata, {_quoted(path)}) AS {_identifier(name)}")
-        reader = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+        fields = [name for name in self.fields() if name not in _RESERVED]
+        known = ", ".join([*_RESERVED, *fields])
+        for name in re.findall(r'"([^"]*)"', re.sub(r"'(?:[^']|'')*'", "''", where)):
+            if name.lower() not in {n.lower() for n in (*_RESERVED, *fields)}:  # SQLite would take it for a text
+                raise InputError(f"where {where!r}: there is no field {name!r}; the fields are {known}")
+        columns = [f"number AS {_ROW}", *_RESERVED]
+        for name in fields:
+            path = "$." + json.dumps(name, ensure_ascii=False)
+            columns.append(f"json_extract(metadata, {_quoted(path)}) AS {_identifier(name)}")
+        inner = f"SELECT {_ROW} FROM (SELECT {', '.join(columns)} FROM documents) WHERE ({where}\n)"
+        until = time.monotonic() + _PATIENCE
+        self._db.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+        self._db.set_progress_handler(lambda: time.monotonic() > until, 10_000)
         try:
-            reader.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
-            sql = f"SELECT number FROM (SELECT {', '.join(columns)} FROM documents) WHERE ({where}\n) ORDER BY number"
-            return reader.execute(sql).fetchall()
+            sql = f"SELECT number FROM documents WHERE number IN ({inner}) ORDER BY number"
+            return self._db.execute(sql).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
-            known = ", ".join([*_RESERVED, *(n for n in self.fields() if n not in _RESERVED)])
             raise InputError(f"where {where!r} cannot be used: {error}; the fields are {known}") from error
         finally:
-            reader.close()
+            self._db.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
+            self._db.set_progress_handler(None, 0)
 
 
 class Writing:
@@ -212,19 +234,23 @@ class Writing:
         """Take documents out; how many were there."""
         return sum(self._db.execute("DELETE FROM documents WHERE id = ?", (identity,)).rowcount for identity in ids)
 
+    def forgotten(self, segments: Sequence[Segment]) -> None:
+        """Take segments out that have no document any more."""
+        self._db.executemany("DELETE FROM segments WHERE number = ?", [(segment.number,) for segment in segments])
+
     def replaced(self, file: str, numbers: Sequence[int], old: Sequence[Segment]) -> None:
         """One segment instead of several: the documents with these numbers are its rows now, in this order."""
         (start,) = self._db.execute("SELECT coalesce(max(start + rows), 0) FROM segments").fetchone()
         self._db.executemany(
             "UPDATE documents SET number = ? WHERE number = ?", [(start + i, n) for i, n in enumerate(numbers)]
         )
-        self._db.executemany("DELETE FROM segments WHERE number = ?", [(segment.number,) for segment in old])
+        self.forgotten(old)
         self._db.execute("INSERT INTO segments(file, start, rows) VALUES (?, ?, ?)", (file, start, len(numbers)))
 
 
 def dumped(document: Document) -> str:
     """A document's metadata as it is stored."""
-    return json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True)
+    return json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True, allow_nan=False)
 
 
 def _quoted(text: str) -> str:
