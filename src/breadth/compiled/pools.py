@@ -263,12 +263,14 @@ def _enter(rows, positions, gram, x, inside, entering):
 
 @njit(nogil=True, cache=True)
 def _leading(scores, candidates, count):
-    """The `count` of these candidates with the best scores (more if several are equal)."""
+    """The `count` of these candidates with the best scores; of equal ones the first."""
     if len(candidates) <= count:
         return candidates
     merits = scores[candidates]
     least = np.partition(merits, len(merits) - count)[len(merits) - count]
-    return candidates[merits >= least]
+    above = candidates[merits > least]
+    tied = candidates[merits == least][: count - len(above)]
+    return np.concatenate((above, tied))
 
 
 @njit(nogil=True, cache=True)
@@ -419,7 +421,7 @@ def settle(
         done += more
     if not lightly and _relaxed_value(block, gram, a, x) - value > 0.05 * unit:
         # Much is left open: greedy, with all and with half of the relevance, over some thousand rows.
-        near = _leading(scores, everyone, 4096)
+        near = _leading(scores, everyone, max(4096, 2 * k))
         for weight in (1.0, 0.5):
             taken = _greedy_rows(rows, linear * weight, a, k, near)
             outside = taken[~inside[taken]]
@@ -431,6 +433,9 @@ def settle(
                 start[c] = np.flatnonzero(positions == taken[c])[0]
             value, more = _try(block, gram, a, start, chosen, value, least_gain)
             done += more
+    # The set itself may be from before the block grew.
+    value, more = _try(block, gram, a, chosen.copy(), chosen, value, least_gain)
+    done += more
     for _ in range(1000):
         if not lightly:
             loose = (_relaxed_value(block, gram, a, x) - value) / unit

@@ -67,6 +67,8 @@ class SegmentedOracle:
 
     def rows(self, ids: Ids) -> Array:
         """Full-precision rows, in the order of the ids."""
+        if len(ids) and not 0 <= np.min(ids) <= np.max(ids) < self.size:
+            raise IndexError(f"row ids must lie between 0 and {self.size - 1}")
         which = np.searchsorted(self._starts, ids, side="right") - 1
         out: Array | None = None
         for number, part in enumerate(self._parts):

@@ -20,7 +20,7 @@ from breadth import compiled
 from breadth.checks import check_lengths, check_relevance, check_vectors
 from breadth.errors import InputError
 from breadth.oracles import reach, sweep
-from breadth.oracles.compact_file import Coded, CompactArrays, Writer, read
+from breadth.oracles.compact_file import Coded, CompactArrays, Writer, kept_as, read
 from breadth.oracles.protocol import Reached
 from breadth.problem import Array, Ids, Vector
 from breadth.products import product
@@ -76,11 +76,13 @@ class CompactOracle:
         rows taken in.
         """
         done = 0
+        kept = None
         with Writer(path) as writer:
             for chunk in chunks:
                 rows = check_vectors(chunk, "chunks")
+                kept = kept_as(rows) if kept is None else kept
                 for start, stop in sweep.spans(len(rows), _QUANTISE):
-                    part = rows[start:stop]
+                    part = np.asarray(rows[start:stop], dtype=kept)  # what is kept is what is coded
                     writer.add(part, quantise(part, done, "chunks"))
                     done += stop - start
                     if progress is not None:
@@ -92,6 +94,8 @@ class CompactOracle:
 
     def save(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
         """Write codes and rows to one file. It appears under its name only when it is complete."""
+        if self.size == 0:
+            raise InputError("there are no rows to save")
         with Writer(path) as writer:
             for start, stop in sweep.spans(self.size, _QUANTISE):
                 part = self._where(slice(start, stop))
@@ -190,9 +194,10 @@ class CompactOracle:
         """The lengths of the directions, and what float32 arithmetic adds."""
         d = self._arrays.codes.shape[1]
         lengths = np.linalg.norm(np.asarray(directions[:, :d], dtype=np.float64), axis=1)
-        rounding = lengths * _ROUNDING
+        share = max(_ROUNDING, 4.0 * float(np.finfo(np.float32).eps) * np.sqrt(d))
+        rounding = lengths * share
         if self._relevance is not None:
-            rounding = rounding + np.abs(directions[:, d]) * np.abs(self._relevance).max() * _ROUNDING
+            rounding = rounding + np.abs(directions[:, d]) * np.abs(self._relevance).max() * share
         return lengths, rounding
 
     def _where(self, part: slice | Ids) -> slice | Ids:

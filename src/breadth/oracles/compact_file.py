@@ -14,6 +14,7 @@ import mmap
 import os
 import shutil
 import tempfile
+import uuid
 import weakref
 import zlib
 from dataclasses import dataclass, field
@@ -66,6 +67,10 @@ class CompactArrays:
         floats = np.empty((2, n), dtype=np.float32)
         return cls(np.empty((n, d), dtype=np.int8), floats[0], floats[1], rows, np.zeros(d))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled without its file, whose number means nothing elsewhere: the rows go along."""
+        return {**self.__dict__, "file": None}
+
     @property
     def mean(self) -> Vector:
         mean: Vector = self.total / len(self.codes)
@@ -107,12 +112,14 @@ def _read(file: int, ids: Ids, base: int, out: npt.NDArray[Any]) -> bool:
         nonlocal complete
         part = out[start:stop]
         if code is not None and code.read_rows is not None:
-            complete &= code.read_rows(file, ids[start:stop], base, width, part.ctypes.data)
+            if not code.read_rows(file, ids[start:stop], base, width, part.ctypes.data):
+                complete = False
             return
         room = part.reshape(-1).view(np.uint8).data
         for place, i in enumerate(ids[start:stop].tolist()):
             row = room[place * width : (place + 1) * width]
-            complete &= os.preadv(file, [row], base + i * width) == width
+            if os.preadv(file, [row], base + i * width) != width:
+                complete = False
 
     sweep.sweep(len(ids), _ROWS_AT_ONCE, visit, least=_ROWS_AT_ONCE)
     return complete
@@ -149,7 +156,7 @@ class Writer:
         self._target = Path(self.path)
         if not self._target.parent.is_dir():
             raise InputError(f"path {str(self._target)!r}: there is no folder {str(self._target.parent)!r}")
-        self._temporary = self._target.with_name(f".{self._target.name}.{os.getpid()}.partial")
+        self._temporary = self._target.with_name(f".{self._target.name}.{uuid.uuid4().hex}.partial")
         self._file = self._temporary.open("wb")
         self._file.seek(_ALIGN)
         self._count, self._dim = 0, 0
@@ -202,10 +209,12 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for section in self._sections.values():
-            section.file.close()
-        self._file.close()
-        self._temporary.unlink(missing_ok=True)
+        try:
+            for section in self._sections.values():
+                section.file.close()
+            self._file.close()
+        finally:
+            self._temporary.unlink(missing_ok=True)
 
     def _spool(self) -> IO[bytes]:
         """A nameless file beside the target, gone when it is closed."""
@@ -213,10 +222,14 @@ class Writer:
 
     def _begin(self, rows: Array) -> None:
         self._dim = rows.shape[1]
-        kept = np.dtype(np.float16 if rows.dtype == np.float16 else np.float32)
-        self._sections["rows"] = _Section(self._file, kept)
+        self._sections["rows"] = _Section(self._file, kept_as(rows))
         for name, dtype in (("codes", np.int8), ("scales", np.float32), ("errors", np.float32)):
             self._sections[name] = _Section(self._spool(), np.dtype(dtype))
+
+
+def kept_as(rows: Array) -> np.dtype[Any]:
+    """The precision in which a file keeps such rows."""
+    return np.dtype(np.float16 if rows.dtype == np.float16 else np.float32)
 
 
 def read(path: str | PathLike[str], verify: bool) -> CompactArrays:

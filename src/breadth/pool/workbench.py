@@ -108,6 +108,7 @@ class Workbench:
                 self._settle_compiled(fast, lightly=False)
             return
         self._relax(finely=not lightly)
+        self._improve(self.chosen)  # it may be from before the block grew
         self._improve(best(self.x, self.problem.k))
         self._improve(search.greedy(self.block, int(np.argmax(self.block.relevance))))
         while lightly or not self.in_time():
@@ -209,7 +210,7 @@ class Workbench:
         """Greedy over the best-scoring rows in memory, for a small k from many first rows."""
         self._started_from = len(self.ids)
         everything = self.problem.theta < LOW_THETA or self.problem.k <= _FEW
-        count = len(self.ids) if everything else min(len(self.ids), _NEAR)
+        count = len(self.ids) if everything else min(len(self.ids), max(_NEAR, 2 * self.problem.k))
         near = best(self.scores(self.problem.direction(self.u)), count)
         rows = self.rows[near]
         relevance = rows @ self.problem.query.astype(rows.dtype)

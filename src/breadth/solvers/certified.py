@@ -53,7 +53,7 @@ _OTHERS: tuple[Callable[..., Asking], ...] = (
 )
 _MODEST = 50_000
 """Rows of an array that are scanned so fast that at low θ the other methods are run on all of them."""
-_ROUNDS = 60
+_ROUNDS, _IDLE = 60, 3
 _SLOW = 0.02
 """A round that lowers the gap by a smaller share than this ends the work on the bound."""
 _SMALL_K, _WIDE = 6, 0.2
@@ -94,6 +94,7 @@ def certified(
     bound = _Bound(bench, facts, pricing.begins_exactly and not everything)
     wide = _WIDE * (1.0 - problem.theta) / (problem.k - 1)
     everywhere = tried = False
+    idle = 0
     stopped = "rounds"
     rounds = 0
     while rounds < _ROUNDS:
@@ -117,6 +118,9 @@ def certified(
         before = bound.gap
         bound.lower(np.concatenate((bench.dual_scores(), priced.best_u)))
         new = bench.take(priced.ids, priced.rows)
+        idle = idle + 1 if new == 0 and not priced.swap_optimal else 0
+        if idle == _IDLE:  # nothing new comes, and nothing can be settled: many rows tie
+            break
         if 0.0 < bound.gap <= tolerance:
             stopped = "tolerance"
             break

@@ -212,6 +212,8 @@ class ReachPricing:
         most = np.array([max(4 * count, size // _RELEVANT)])
         (found,) = yield Above(self._problem.query[None], np.array([-np.inf]), most)
         self._known.append(_Relevant(self._problem, found.ceiling, found.ids, self._facts.max_squared_norm))
+        if len(found.ids) < count:
+            return (yield Top(self._problem.query[None], count))[0][0]
         return np.sort(_leading(found, -np.inf, count)[0])
 
     def ask(self, question: Question) -> Asking:
