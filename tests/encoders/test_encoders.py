@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
+import types
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import onnx
 import pytest
+import tokenizers
 
 from breadth.encoders import BuiltinEncoder, Encoder, OpenAIEncoder, encoder, models
 from breadth.errors import EncoderError, InputError
@@ -115,3 +119,54 @@ def test_unknown_descriptions_are_refused(description):
 def test_a_model_that_is_not_there_is_a_clear_error(tmp_path):
     with pytest.raises(EncoderError, match="model2vec cannot load"):
         encoder(f"model2vec:{tmp_path / 'nothing'}")
+
+
+def test_a_transformer_in_onnx(tmp_path):
+    """A model with an embedding for each token: what comes out is the mean over the tokens, of unit length."""
+    table = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
+    node = onnx.helper.make_node("Gather", ["table", "input_ids"], ["states"])
+    ids = onnx.helper.make_tensor_value_info("input_ids", onnx.TensorProto.INT64, ["b", "t"])
+    states = onnx.helper.make_tensor_value_info("states", onnx.TensorProto.FLOAT, ["b", "t", 4])
+    graph = onnx.helper.make_graph([node], "tiny", [ids], [states], [onnx.numpy_helper.from_array(table, "table")])
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(made, tmp_path / "model.onnx")
+    words = {"[UNK]": 0, "asthma": 1, "is": 2, "fever": 3, "cough": 4, "[PAD]": 5}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    encoder_ = encoder(f"onnx:{tmp_path}")
+    rows = encoder_.encode(["asthma is", "fever cough is"])
+    means = np.stack([table[[1, 2]].mean(axis=0), table[[3, 4, 2]].mean(axis=0)])
+    np.testing.assert_allclose(rows, means / np.linalg.norm(means, axis=1, keepdims=True), atol=1e-5)
+    assert encoder_.dim == 4
+    assert encoder(encoder_.name).name == encoder_.name
+    (tmp_path / "model.onnx").unlink()
+    with pytest.raises(InputError, match=r"has no model\.onnx"):
+        encoder(f"onnx:{tmp_path}")
+
+
+def test_sentence_transformers_are_asked_with_their_own_prompts(monkeypatch):
+    asked = []
+
+    class Model:
+        prompts = {"query": "Question: ", "document": ""}  # noqa: RUF012
+
+        def __init__(self, name, device=None):
+            if name == "nothing":
+                raise OSError("no such model")
+
+        def get_sentence_embedding_dimension(self):
+            return 2
+
+        def encode(self, texts, prompt_name, show_progress_bar, convert_to_numpy):
+            asked.append(prompt_name)
+            return np.array([[3.0, 4.0]] * len(texts))
+
+    monkeypatch.setitem(sys.modules, "sentence_transformers", types.SimpleNamespace(SentenceTransformer=Model))
+    made = encoder("sentence-transformers:some/model")
+    np.testing.assert_allclose(made.encode(["a"], "query"), [[0.6, 0.8]], atol=1e-6)
+    made.encode(["a"])
+    assert asked == ["query", None]
+    assert (made.name, made.dim) == ("sentence-transformers:some/model", 2)
+    with pytest.raises(EncoderError, match="cannot load 'nothing'"):
+        encoder("sentence-transformers:nothing")

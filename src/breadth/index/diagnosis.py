@@ -77,7 +77,7 @@ def diagnose(
 ) -> Diagnosis:
     """Compare top-k with diverse sets on some queries; without any, on the beginnings of some documents.
 
-    The suggested θ is the largest one that removes three quarters of the near-copies.
+    The suggested θ is the largest one that removes half of the near-copies.
     """
     oracle = index.oracle()
     check_k(k, oracle.size)
@@ -103,7 +103,7 @@ def diagnose(
     plain = curve_[-1]
     suggested = None
     if plain.redundant > _SELDOM:
-        fitting = [at for at in curve_[:-1] if at.redundant <= plain.redundant / 4.0]
+        fitting = [at for at in curve_[:-1] if at.redundant <= plain.redundant / 2.0]
         suggested = max(fitting, key=lambda at: at.theta) if fitting else min(curve_[:-1], key=lambda at: at.redundant)
     return Diagnosis(
         len(vectors),
