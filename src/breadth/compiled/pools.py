@@ -368,7 +368,7 @@ def settle(
     """The best set and the best x on all rows in memory: `breadth.pool.workbench` in one go.
 
     `positions`: rows of the reserve that are in the block; `chosen` and x are about the block. `entering`: rows that
-    enter it first. `starts`: first rows for greedy. `rate`: tabu iterations for a gap of (1-θ)/(k-1). Returns what has
+    enter it first. `starts`: first rows for greedy, 0 if it has been run on these rows. `rate`: tabu iterations for a gap of (1-θ)/(k-1). Returns what has
     changed, and the number of swaps.
     """
     if len(entering):
@@ -419,7 +419,7 @@ def settle(
         greedy(block * (1.0 if s % 2 == 0 else 0.5), gram, a, first, picks)
         value, more = _try(block, gram, a, picks.copy(), chosen, value, least_gain)
         done += more
-    if not lightly and _relaxed_value(block, gram, a, x) - value > 0.05 * unit:
+    if not lightly and starts and _relaxed_value(block, gram, a, x) - value > 0.05 * unit:
         # Much is left open: greedy, with all and with half of the relevance, over some thousand rows.
         near = _leading(scores, everyone, max(4096, 2 * k))
         for weight in (1.0, 0.5):

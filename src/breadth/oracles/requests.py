@@ -181,6 +181,25 @@ def answered(asking: Asking, oracle: Any) -> Any:
         answer = request.ask(oracle)
 
 
+def answered_together(askings: Sequence[Asking], oracle: Any) -> list[Any]:
+    """`answered` for several, in lockstep: questions of one kind share a scan."""
+    results: list[Any] = [None] * len(askings)
+    waiting: dict[int, Any] = dict.fromkeys(range(len(askings)))
+    while waiting:
+        kinds: dict[type, list[tuple[int, Any]]] = {}
+        for place, answer in waiting.items():
+            try:
+                request = askings[place].send(answer)
+                kinds.setdefault(type(request), []).append((place, request))
+            except StopIteration as stop:
+                results[place] = stop.value
+        waiting = {}
+        for kind, group in kinds.items():
+            answers = kind.ask_many([request for _, request in group], oracle)  # type: ignore[attr-defined]
+            waiting.update(zip((place for place, _ in group), answers, strict=True))
+    return results
+
+
 Request: TypeAlias = "Top | Rows | Mean | Scores | Above"
 Asking: TypeAlias = Generator[Request, Any, Any]
 """A computation that asks an oracle on its way."""

@@ -56,6 +56,7 @@ class Workbench:
         self._flat: Array | None = None
         self._settled = False
         self._started_from = 0
+        self._searched = 0
         self.chosen: Positions = np.empty(0, dtype=np.int64)
         if compiled.pool() is not None:
             return  # the first `settle` begins it
@@ -135,6 +136,9 @@ class Workbench:
         entering = np.empty(0, dtype=np.int64)
         if len(self.chosen) == 0:
             entering = best(self._relevance, min(len(self.ids), max(64, 2 * problem.k)))
+        # Greedy over the same rows would find the same sets again.
+        starts = 1 if lightly else _COMPILED_STARTS * (len(self.ids) > self._searched)
+        self._searched = self._searched if lightly else len(self.ids)
         self._positions, gram, self.x, self.chosen, swaps = fast.settle(
             self._flat,
             problem.relevance_weight * self._relevance,
@@ -147,7 +151,7 @@ class Workbench:
             self._inside,
             entering,
             self._longest,
-            1 if lightly else _COMPILED_STARTS,
+            starts,
             _COMPILED_RATE,
             search.GAIN * (1.0 + problem.k),
             float(problem.scale),

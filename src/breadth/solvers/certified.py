@@ -19,14 +19,14 @@ from breadth.checks import check_number
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import Facts
 from breadth.oracles.protocol import facts as facts_of
-from breadth.oracles.requests import Asking, Rows, Top, answered
+from breadth.oracles.requests import Asking, Rows, Top, answered_together
 from breadth.pool.branch import MOST_ROWS, BranchAndBound
 from breadth.pool.search import greedy_many
 from breadth.pool.workbench import LOW_THETA, Workbench, first_rows
 from breadth.problem import Array, Ids, Problem, Vector
 from breadth.products import exactly
 from breadth.ranking import best
-from breadth.selection import Selection, conclude
+from breadth.selection import conclude
 from breadth.solvers.dpp import dpp
 from breadth.solvers.frank_wolfe import frank_wolfe
 from breadth.solvers.greedy import greedy, msd
@@ -246,16 +246,18 @@ def _try_others(bench: Workbench, facts: Facts) -> Asking:
     block = ArrayOracle.over_block(bench.rows, problem.similarity_dim)
     in_memory = bench.ids
     whole = facts.scores_all and len(in_memory) < facts.size <= _MODEST
-    for solve in _OTHERS:
-        if not bench.in_time() or (solve is vrsd and problem.similarity_dim is not None):
-            continue
-        if whole:
-            found: Selection = yield from solve(problem, facts)
+    others = [solve for solve in _OTHERS if solve is not vrsd or problem.similarity_dim is None]
+    if not bench.in_time():
+        return
+    if not whole:
+        for found in answered_together([solve(problem, facts_of(block)) for solve in others], block):
+            bench.start_from(in_memory[found.ids][None])
+        return
+    for solve in others:
+        if bench.in_time():
+            found = yield from solve(problem, facts)
             bench.take(found.ids, (yield Rows(found.ids)))
             bench.start_from(found.ids[None])
-        else:
-            found = answered(solve(problem, facts_of(block)), block)
-            bench.start_from(in_memory[found.ids][None])
 
 
 def _greedy_everywhere(bench: Workbench, size_of_all: int) -> Asking:
