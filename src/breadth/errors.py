@@ -5,6 +5,7 @@ BreadthError
 │   └── TooLargeError               the request is well formed but beyond what the method can do
 ├── OracleError (TypeError)         an oracle lacks an ability, or broke the protocol
 ├── EncoderError (RuntimeError)     a model cannot be loaded, or an endpoint does not answer
+├── EndpointError (RuntimeError)    a language model's endpoint does not answer, or refuses
 ├── StoreError (RuntimeError)       an index on disk cannot be used as asked: locked, damaged, of another encoder
 └── MissingExtraError (ImportError) an optional package is not installed: the message names the extra
 """
@@ -30,6 +31,10 @@ class OracleError(BreadthError, TypeError):
 
 class EncoderError(BreadthError, RuntimeError):
     """An encoder's model cannot be loaded, or its endpoint does not answer."""
+
+
+class EndpointError(BreadthError, RuntimeError):
+    """The endpoint of a language model does not answer, or refuses the request."""
 
 
 class StoreError(BreadthError, RuntimeError):

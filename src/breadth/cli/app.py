@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import breadth
 from breadth import encoders
-from breadth.cli import plots, show
+from breadth.cli import experiment, plots, show
 from breadth.cli.reading import Skipped, Source, chunk_words
 from breadth.errors import BreadthError, InputError
 from breadth.index import Document, Index, Results
@@ -34,6 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(experiment.app, name="experiment")
 
 _BATCH = 4096
 _QUESTIONS = (

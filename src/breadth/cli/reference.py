@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -21,7 +22,7 @@ def text() -> str:
         "wrong call, 3 with `--strict` if records were skipped. `breadth --install-completion` sets up the shell.",
         "",
     ]
-    for name, command in root.commands.items():
+    for name, command in _commands(root, ""):
         arguments = [p for p in command.params if p.param_type_name == "argument"]
         options = [p for p in command.params if p.param_type_name == "option"]
         usage = " ".join(["breadth", name, *(p.metavar or p.name.upper() for p in arguments), "[OPTIONS]"])
@@ -30,6 +31,15 @@ def text() -> str:
         lines += [_option(p) for p in options]
         lines += [""]
     return "\n".join(lines)
+
+
+def _commands(group: Any, before: str) -> Iterator[tuple[str, Any]]:
+    """Commands with their names, those of a group after the others."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 def _option(option: Any) -> str:

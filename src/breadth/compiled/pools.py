@@ -368,8 +368,8 @@ def settle(
     """The best set and the best x on all rows in memory: `breadth.pool.workbench` in one go.
 
     `positions`: rows of the reserve that are in the block; `chosen` and x are about the block. `entering`: rows that
-    enter it first. `starts`: first rows for greedy, 0 if it has been run on these rows. `rate`: tabu iterations for a gap of (1-θ)/(k-1). Returns what has
-    changed, and the number of swaps.
+    enter it first. `starts`: first rows for greedy, 0 if it has been run on these. `rate`: tabu iterations for a gap
+    of (1-θ)/(k-1). Returns what has changed, and the number of swaps.
     """
     if len(entering):
         positions, gram, x = _enter(rows, positions, gram, x, inside, entering)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from breadth.checks import check_count
 from breadth.errors import InputError
 from breadth.oracles.protocol import Facts
-from breadth.oracles.requests import Asking, Rows, Scores
+from breadth.oracles.protocol import facts as facts_of
+from breadth.oracles.requests import Asking, Rows, Scores, answered
 from breadth.pool.search import greedy_rows
 from breadth.problem import Array, Problem, Vector
 from breadth.ranking import Positions, best
@@ -20,6 +23,21 @@ _ROUNDS = 10
 _CENTRES_AT_ONCE = 16
 
 
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Unit centres, and for every row of the collection the number of its nearest one."""
+
+    centres: Array
+    label: Positions
+
+
+def cluster(oracle: Any, clusters: int | None = None, seed: int = 0) -> Clusters:
+    """The clusters of a collection, for many calls with `clustering=`: they do not depend on the query."""
+    nothing = Problem(np.zeros(oracle.dim), 2, 0.5)
+    found: Clusters = answered(_clusters(nothing, facts_of(oracle), clusters, seed), oracle)
+    return found
+
+
 def muss(
     problem: Problem,
     facts: Facts,
@@ -27,26 +45,25 @@ def muss(
     clusters: int | None = None,
     chosen_clusters: int | None = None,
     seed: int = 0,
+    clustering: Clusters | None = None,
 ) -> Asking:
     """Cluster the rows, choose clusters by greedy, choose k rows by greedy inside each, then k of their union.
 
     A cluster stands as its centre (unit length) with the median relevance of its members; the union also holds
     the k most relevant rows. "Greedy" is greedy on F each time. Default: √n clusters, at most 500, a fifth of
     them chosen (the proportions of the publication). Spherical k-means on a sample of the rows, from `seed`.
+    `clustering`: clusters from `cluster`, made once for many queries.
     """
-    count = min(500, math.isqrt(facts.size)) if clusters is None else check_count(clusters, "clusters")
-    if count > facts.size:
-        raise InputError(f"clusters must be at most the number of rows ({facts.size}), got {count}")
+    if clustering is None:
+        clustering = yield from _clusters(problem, facts, clusters, seed)
+    elif len(clustering.label) != facts.size:
+        raise InputError(f"clustering is of {len(clustering.label)} rows, the collection has {facts.size}")
+    centres, label = clustering.centres, clustering.label
+    count = len(centres)
     wanted = math.ceil(count / 5) if chosen_clusters is None else check_count(chosen_clusters, "chosen_clusters")
-
     if wanted > count:
         raise InputError(f"chosen_clusters must be at most the number of clusters ({count}), got {wanted}")
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, got {seed!r}")
-
     relevance = (yield Scores(problem.query[None]))[0]
-    centres = yield from _centres(problem, facts, count, np.random.default_rng(seed))
-    label = yield from _nearest(problem, centres, facts)
     present = np.unique(label)
     picked = _choose_clusters(problem, centres, relevance, label, present, min(wanted, len(present)))
 
@@ -68,6 +85,17 @@ def muss(
         picked_in_order=True,
         stats={"clusters": len(present), "chosen_clusters": len(picked), "union": len(ids)},
     )
+
+
+def _clusters(problem: Problem, facts: Facts, clusters: int | None, seed: int) -> Asking:
+    """Centres, and the nearest of them for every row."""
+    count = min(500, math.isqrt(facts.size)) if clusters is None else check_count(clusters, "clusters")
+    if count > facts.size:
+        raise InputError(f"clusters must be at most the number of rows ({facts.size}), got {count}")
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, got {seed!r}")
+    centres = yield from _centres(problem, facts, count, np.random.default_rng(seed))
+    return Clusters(centres, (yield from _nearest(problem, centres, facts)))
 
 
 def _centres(problem: Problem, facts: Facts, count: int, rng: np.random.Generator) -> Asking:

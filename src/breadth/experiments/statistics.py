@@ -1,0 +1,77 @@
+"""How sure a mean over questions is: bootstrap intervals, and a paired test of two methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+RESAMPLES, FLIPS = 2000, 5000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over questions with its 95 % bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ({self.low:.3f}–{self.high:.3f})"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean of a - b over questions, its 95 % bootstrap interval, and the p-value of a paired test."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+
+    def significant(self, level: float = 0.05) -> bool:
+        return self.p < level
+
+
+def resamples(questions: int, seed: int = 0, count: int = RESAMPLES) -> Values:
+    """Weights (count, questions) of bootstrap samples: how often each question was drawn, divided by their number."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(questions, np.full(questions, 1.0 / questions), size=count)
+    return drawn / questions
+
+
+def estimate(values: Values, weights: Values) -> Estimate:
+    """The mean, with percentiles 2.5 and 97.5 of the means of the resamples."""
+    low, high = np.percentile(weights @ values, [2.5, 97.5])
+    return Estimate(float(values.mean()), float(low), float(high))
+
+
+def difference(a: Values, b: Values, weights: Values, seed: int = 0, flips: int = FLIPS) -> Difference:
+    """Compare two methods on the same questions.
+
+    p is of the two-sided permutation test that flips the sign of each question's difference at random:
+    (1 + #{|mean of flipped| ≥ |mean|}) / (1 + flips).
+    """
+    gap = a - b
+    mean = float(gap.mean())
+    low, high = np.percentile(weights @ gap, [2.5, 97.5])
+    if not gap.any():
+        return Difference(0.0, 0.0, 0.0, 1.0)
+    rng = np.random.default_rng(seed)
+    signs = rng.integers(0, 2, size=(flips, len(gap)), dtype=np.int8) * 2.0 - 1.0
+    extreme = np.count_nonzero(np.abs(signs @ gap) / len(gap) >= abs(mean) - 1e-12)
+    return Difference(mean, float(low), float(high), (1 + extreme) / (1 + flips))
+
+
+def holm(values: list[float]) -> list[float]:
+    """p-values corrected for their number (Holm): the i-th smallest of m times m - i + 1, never decreasing."""
+    order = np.argsort(values)
+    corrected = np.empty(len(values))
+    running = 0.0
+    for place, index in enumerate(order):
+        running = max(running, min(1.0, values[index] * (len(values) - place)))
+        corrected[index] = running
+    return [float(p) for p in corrected]
