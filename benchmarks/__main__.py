@@ -1,4 +1,4 @@
-"""python -m benchmarks NAME [--rounds R] [--rows N] [--asqa FOLDER] | python -m benchmarks render"""
+"""python -m benchmarks NAME [options]: measure, and write docs/benchmarks and docs/results.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import certified, core, gpu, speed, text
+from benchmarks import certified, core, expected, experiments, gpu, results_page, speed, text
 
 PAGES: dict[str, Callable[[], None]] = {
     "core": core.render,
@@ -15,16 +15,23 @@ PAGES: dict[str, Callable[[], None]] = {
     "text": text.render,
 }
 
+_MORE = ("gpu", "experiments", "generate", "results", "check", "render")
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, and write docs/benchmarks.")
-    parser.add_argument("name", choices=[*PAGES, "gpu", "render"], help="which benchmark; render rewrites the pages")
+    parser.add_argument("name", choices=[*PAGES, *_MORE], help="which benchmark; render rewrites the pages")
     parser.add_argument("--rounds", type=int, default=5, help="rounds after warm-up")
     parser.add_argument("--rows", type=int, default=200_000, help="rows of the large collection")
     parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: the shipped passages")
-    parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS, *text.PARTS]
-    parser.add_argument("--part", choices=parts, help="of `certified`, `speed` or `text`: only this")
-    parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="of `speed`: where rows are kept")
+    parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS, *text.PARTS, *experiments.RECIPES]
+    parser.add_argument("--part", choices=parts, help="of a benchmark with parts: only this")
+    parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where rows and runs are kept")
+    parser.add_argument("--data", type=Path, help="of `experiments`: the folder with the subsets")
+    parser.add_argument("--model", help="of `generate`: the model's name at the endpoint")
+    parser.add_argument("--url", default="http://127.0.0.1:8000/v1", help="of `generate`: the endpoint")
+    parser.add_argument("--limit", type=int, default=40, help="of `generate`: questions")
+    parser.add_argument("--label", help="of `generate`: what the page calls the model")
     parser.add_argument("--dim", type=int, default=1024, help="of `gpu`: dimensions")
     parser.add_argument("--device", help="of `gpu`: cuda, cuda:1, cpu …; default: a GPU if there is one")
     parser.add_argument("--dtype", default="float32", choices=["float32", "float16", "bfloat16"], help="of `gpu`")
@@ -41,8 +48,22 @@ def main() -> None:
     elif arguments.name == "gpu":
         device, dtype = arguments.device, arguments.dtype
         gpu.main(arguments.rounds, arguments.rows, arguments.dim, device, dtype, tuple(arguments.thetas))
+    elif arguments.name == "experiments":
+        if arguments.data is None:
+            parser.error("experiments needs --data, the folder with the subsets")
+        experiments.main(arguments.data, arguments.folder, arguments.part)
+    elif arguments.name == "generate":
+        if arguments.model is None:
+            parser.error("generate needs --model, its name at the endpoint")
+        experiments.generate(arguments.folder, arguments.model, arguments.url, arguments.limit, 2, arguments.label)
+    elif arguments.name == "check":
+        checked = expected.check()
+        print("\n".join(map(str, checked)))
+        raise SystemExit(not all(one.good for one in checked))
+    elif arguments.name == "results":
+        results_page.render()
     else:
-        for render in PAGES.values():
+        for render in (*PAGES.values(), results_page.render):
             render()
 
 

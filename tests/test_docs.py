@@ -47,12 +47,28 @@ def test_the_tutorial_runs(monkeypatch, tmp_path):
         if kind == "python":
             exec(compile(block, "tutorial.md", "exec"), namespace)
             continue
-        for line in block.splitlines():
-            assert line.startswith("$ breadth ")
-            command = [sys.executable, "-m", "breadth", *shlex.split(line)[2:]]
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, f"{line}: {done.stderr}"
+        run_commands(block)
     assert (tmp_path / "frontier.png").exists()
+
+
+def run_commands(block: str) -> None:
+    for line in block.splitlines():
+        assert line.startswith("$ breadth ")
+        command = [sys.executable, "-m", "breadth", *shlex.split(line)[2:]]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+def test_the_experiments_page_runs(monkeypatch, tmp_path):
+    """Its commands, on the questions and passages it names."""
+    for name in ("questions.jsonl", "passages.jsonl"):
+        (tmp_path / name).write_bytes((ROOT / "examples" / "data" / "wikipedia" / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+    run_commands(block)
+    written = {path.name for path in (tmp_path / "my-run" / "report").iterdir()}
+    assert written == {"retrieval.md", "retrieval.png", "retrieval.svg", "scores.json.gz"}
 
 
 def test_the_command_line_reference_is_written_from_the_commands():

@@ -59,6 +59,8 @@ def test_normalisation(text, form):
         ("Mai, the Psychic Girl\nHeat", ["Mai, the Psychic Girl", "Heat"]),
         ("1. Mai, the Psychic Girl", ["Mai, the Psychic Girl"]),
         ('"Mai, the Psychic Girl", "Heat"', ["Mai, the Psychic Girl", "Heat"]),
+        ("July 8, 1997, and Nov. 13,1997", ["July 8, 1997", "Nov. 13,1997"]),
+        ("1958, 1957", ["1958", "1957"]),
         ("1. Heat 2. Sanctuary 3. Strain", ["Heat", "Sanctuary", "Strain"]),
         ("Answer: Heat, Strain", ["Heat", "Strain"]),
         ("**Answers:**\n- **Heat**\n- **Strain**", ["Heat", "Strain"]),

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-import numpy as np
 import pytest
 
 from breadth.errors import EndpointError, InputError
 from breadth.experiments import records
 from breadth.experiments.generation import generate
-from breadth.experiments.generation_tables import Estimate, Row, estimated, latex, markdown, tables
+from breadth.experiments.generation_tables import Estimate, Row, latex, markdown, tables
 from breadth.experiments.reader import Reader
 from breadth.experiments.run import Passage, Question, Run
 from tests.experiments.endpoint import serving
@@ -152,20 +151,6 @@ def test_missing_stages(endpoint, tmp_path, run):
         run.path("run.json").write_text(json.dumps({}), encoding="utf-8")
         with pytest.raises(InputError, match=r"run\.json says under \"answers\" .* got None"):
             generate(run, one)
-
-
-def test_intervals_hold_the_mean_and_narrow_with_more_questions():
-    values = np.random.default_rng(1).random((400, 2))
-    few, many = (estimated(values[:n], np.random.default_rng(0)) for n in (40, 400))
-    for column, (a, b) in enumerate(zip(few, many, strict=True)):
-        assert a.low < a.mean < a.high
-        assert b.mean == pytest.approx(values[:, column].mean())
-        assert b.high - b.low < 0.5 * (a.high - a.low)
-        # The interval of a mean is about ±1.96 standard errors.
-        assert b.high - b.low == pytest.approx(2 * 1.96 * values[:, column].std() / 20, rel=0.1)
-    assert many == estimated(values, np.random.default_rng(0))
-    with pytest.raises(InputError, match="at least one question"):
-        estimated(values[:0], np.random.default_rng(0))
 
 
 def row(method, theta, k, recall, full, questions=10, model="tiny_1"):

@@ -33,11 +33,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="machine-readable output")]
 
 
 @contextmanager
-def _bar(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A bar on the error stream, if that is a terminal; what it gives is called with what is done and the total."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=show.err, disable=quiet or not show.err.is_terminal
-    ) as progress:
+    hidden = quiet or not show.err.is_terminal
+    with Progress(*columns, TimeRemainingColumn(), console=show.err, disable=hidden) as progress:
         task = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
@@ -67,7 +67,7 @@ def pool(
     """Questions and candidate passages: BM25's best for each question, merged, each passage once."""
     if (folder is None) == (questions is None):
         raise InputError("pass --folder (the checked subsets) or --questions (published files), one of them")
-    with _bar("questions", as_json) as tell:
+    with progress_bar("questions", as_json) as tell:
         if folder is not None:
             made = pooling.from_subset(
                 run, dataset, folder, per_question=top, copies=copies, limit=limit, progress=tell
@@ -107,7 +107,7 @@ def encode(
         encoding.put(opened, "all-MiniLM-L6-v2", *subsets.minilm(minilm, opened.questions()))
     else:
         made = encoders.encoder(encoder) if encoder else encoders.encoder("builtin")
-        with _bar("texts", as_json) as tell:
+        with progress_bar("texts", as_json) as tell:
             encoding.encode(opened, made, dtype=dtype, progress=tell)
     facts = opened.facts
     _said(as_json, f"{run}: vectors of {facts['encoder']}, {facts['dim']} dimensions", **facts)
@@ -132,11 +132,11 @@ def retrieve(
         tuple(methods or retrieval.METHODS), tuple(thetas or retrieval.THETAS), tuple(ks or retrieval.KS)
     )
     how = retrieval.Engine(engine, device)
-    with _bar("sets", as_json) as tell:
+    with progress_bar("sets", as_json) as tell:
         found = retrieval.retrieve(opened, grid, engine=how, workers=workers, limit=limit, progress=tell)
     timed = 0
     if sample:
-        with _bar("latency", as_json) as tell:
+        with progress_bar("latency", as_json) as tell:
             timed = retrieval.latency(opened, grid, engine=how, sample=sample, progress=tell)
     _said(as_json, f"{run}: {found:,} new sets, {timed:,} queries timed", sets=found, timed=timed)
 
@@ -168,7 +168,7 @@ def generate(
             timeout=timeout,
             cache=opened.path("answers.jsonl"),
         ) as asked,
-        _bar("answers", as_json) as tell,
+        progress_bar("answers", as_json) as tell,
     ):
         made = generation.generate(opened, asked, methods=methods, ks=ks, thetas=thetas, questions=limit, progress=tell)
     _said(as_json, f"{run}: {made:,} new answers of {model}", answers=made)

@@ -29,6 +29,8 @@ _BULLET = re.compile(r"^\s*(?:[-*+•‣◦·–—]\s+|[•‣◦]|\(?(\d{1,3})
 _INLINE_NUMBER = re.compile(r"(?:^|\s)\(?\d{1,3}[.)]\s+")
 _CITATION = re.compile(r"\s*(?:\[\d+(?:\s*,\s*\d+)*\]|\((?:passages?\s*)\[?\d+[^)]*\))[\s.,;]*$", re.IGNORECASE)
 _WRAPPING = " \t*_`\"'“”‘’«»"
+_MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_DATE = re.compile(rf"\b(?:{_MONTH})[a-z]*\.? \d{{1,2}}(,)\s?\d{{4}}\b", re.IGNORECASE)
 _PAIRS = {"(": ")", "[": "]", '"': '"', "“": "”", "«": "»"}
 _LAST = re.compile(r"^(?:and|or|&)\s+", re.IGNORECASE)
 
@@ -75,8 +77,8 @@ def listed(answer: str) -> list[str]:
 
     Several lines: one entry a line, without bullets, numbers, citations such as [2], quotes; a first line that ends
     with a colon is an introduction. One line: parted at its numbers ("1. … 2. …"), else at semicolons, else at commas
-    outside quotes and brackets. So a comma inside an answer survives on a line of its own, in a list parted by
-    semicolons, and in quotes, but not in a bare comma list, where nobody can tell.
+    outside quotes, brackets and dates ("July 8, 1997"). So a comma inside an answer survives on a line of its own, in
+    a list parted by semicolons, and in quotes, but not in a bare comma list, where nobody can tell.
     """
     entries: dict[str, str] = {}
     parts = _parts(_final(answer))
@@ -153,14 +155,15 @@ def _parts(answer: str) -> list[str]:
 
 
 def _split(line: str, mark: str) -> list[str]:
-    """A line parted at a mark outside quotes and brackets; an "and" before the last piece goes."""
+    """A line parted at a mark outside quotes, brackets and dates; an "and" before the last piece goes."""
+    dates = {found.start(1) for found in _DATE.finditer(line)}
     pieces, piece, closing = [], "", ""
     for at, char in enumerate(line):
         if closing:
             closing = "" if char == closing else closing
         elif char in _PAIRS and _PAIRS[char] in line[at + 1 :]:
             closing = _PAIRS[char]
-        if char == mark and not closing:
+        if char == mark and not closing and at not in dates:
             pieces.append(piece)
             piece = ""
         else:

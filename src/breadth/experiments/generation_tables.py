@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from breadth.errors import InputError
 from breadth.experiments import records
 from breadth.experiments.run import LIST, PARAGRAPH, Run
+from breadth.experiments.statistics import Estimate, estimate, resamples
 
-Values = npt.NDArray[np.float64]
 Key = tuple[str, float | None]
 """A line of a table: method and θ."""
 
@@ -25,15 +24,6 @@ class Measure:
     name: str
     score: str
     least: float | None = None
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over questions with the interval that holds 95 % of its bootstrap copies."""
-
-    mean: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -66,36 +56,30 @@ _NEARLY = 1e-9  # a recall of 4/5 may be a hair below 0.8
 _PLACES = 4
 
 
-def tables(run: Run, *, samples: int = 2000, seed: int = 0) -> list[Row]:
-    """One row for each model, kind, method, θ and k of generated.jsonl, in the order of the paper's tables.
+def tables(run: Run) -> list[Row]:
+    """The rows of what a run has generated so far."""
+    return tables_of(records.read(run.needed("generated.jsonl", "generate")))
 
-    The mean of a score s over questions q is (1/n) Σ s(q), a share is the mean of [s(q) ≥ bound]. An interval is that
-    between the 2.5 % and 97.5 % quantiles of the mean over `samples` draws of n questions with replacement. Every row
-    is drawn from a generator with the same seed, so rows over the same questions are drawn alike, and a row does not
-    change when others are added.
+
+def tables_of(generated: Iterable[dict[str, Any]]) -> list[Row]:
+    """One row for each model, kind, method, θ and k of the records, in the order of the paper's tables.
+
+    The mean of a score s over questions q is (1/n) Σ s(q), a share is the mean of [s(q) ≥ bound]. Rows over the same
+    questions are drawn alike by the bootstrap, and a row does not change when others are added.
     """
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for record in records.read(run.needed("generated.jsonl", "generate")):
+    for record in generated:
         key = tuple(record[name] for name in ("model", "kind", "method", "theta", "k"))
         groups.setdefault(key, []).append(record)
     rows = []
     for (model, kind, method, theta, k), found in groups.items():
         found.sort(key=lambda record: str(record["question"]))
-        values = np.array([[_value(record, one) for one in MEASURES[kind]] for record in found])
-        estimates = estimated(values, np.random.default_rng(seed), samples)
-        named = {one.name: estimate for one, estimate in zip(MEASURES[kind], estimates, strict=True)}
+        weights = resamples(len(found))
+        named = {
+            one.name: estimate(np.array([_value(record, one) for record in found]), weights) for one in MEASURES[kind]
+        }
         rows.append(Row(model, kind, method, theta, k, len(found), named))
     return sorted(rows, key=lambda row: (row.model, row.kind, _place((row.method, row.theta)), row.k))
-
-
-def estimated(values: Values, rng: np.random.Generator, samples: int = 2000) -> list[Estimate]:
-    """The mean of each column of `values` (one row a question), with the 95 % interval of its bootstrap."""
-    count = len(values)
-    if count == 0 or samples < 1:
-        raise InputError(f"a bootstrap needs at least one question and one sample, got {count} and {samples}")
-    drawn = rng.multinomial(count, np.full(count, 1 / count), size=samples)  # how often each question is drawn
-    low, high = np.quantile(drawn @ values / count, [0.025, 0.975], axis=0)
-    return [Estimate(*map(float, one)) for one in zip(values.mean(axis=0), low, high, strict=True)]
 
 
 def markdown(rows: Sequence[Row], *, intervals: bool = False) -> str:

@@ -1,0 +1,63 @@
+"""Expected scores as data: the shipped questions through all stages with the built-in encoder, compared with
+benchmarks/expected.json.
+
+    python -m benchmarks check            prints OK or FAIL for every score, exit code 1 if one is off
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import ROOT
+from breadth.encoders import encoder
+from breadth.experiments import encoding, pooling, retrieval, scores
+from breadth.experiments.retrieval import Grid
+
+EXPECTED = ROOT / "benchmarks" / "expected.json"
+SHIPPED = ROOT / "examples" / "data" / "wikipedia"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One score: what it should be, within what, and what it is."""
+
+    name: str
+    expected: float
+    tolerance: float
+    found: float
+
+    @property
+    def good(self) -> bool:
+        return abs(self.found - self.expected) <= self.tolerance
+
+    def __str__(self) -> str:
+        verdict = "OK  " if self.good else "FAIL"
+        return f"{verdict} {self.name}: {self.found:.4f}, expected {self.expected:.4f} ± {self.tolerance:g}"
+
+
+def check(folder: Path | None = None) -> list[Checked]:
+    """Run the slice (in a folder of its own, unless one is given) and compare."""
+    data = json.loads(EXPECTED.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as temporary:
+        found = sweep(folder or Path(temporary), data["slice"])
+    checked = []
+    for line in data["scores"]:
+        cell = found.cells[line["method"], line["k"], line["theta"]]
+        name = f"{line['method']}, k = {line['k']}" + ("" if line["theta"] is None else f", θ = {line['theta']}")
+        for measure, tolerance in data["tolerances"].items():
+            value = float(cell[measure].mean())
+            checked.append(Checked(f"{name}, {measure}", line[measure], tolerance, value))
+    return checked
+
+
+def sweep(folder: Path, slice_: dict[str, Any]) -> scores.Scores:
+    """All stages: pool, encode, retrieve."""
+    run = pooling.from_files(folder, "own", SHIPPED / "questions.jsonl", SHIPPED / "passages.jsonl")
+    encoding.encode(run, encoder("builtin"))
+    grid = Grid(tuple(slice_["methods"]), tuple(slice_["thetas"]), tuple(slice_["ks"]))
+    retrieval.retrieve(run, grid, workers=1)
+    return scores.of_run(run)

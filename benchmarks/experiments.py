@@ -1,0 +1,122 @@
+"""The experiments of record: every run of docs/results.md, from the subsets to one small file of scores each."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import time
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import RESULTS, ROOT
+from benchmarks.timing import machine
+from breadth.cli.experiment import progress_bar
+from breadth.encoders import encoder
+from breadth.experiments import encoding, generation, pooling, records, retrieval, scores, subsets
+from breadth.experiments.reader import Reader
+from breadth.experiments.retrieval import Grid
+from breadth.experiments.run import Run
+
+FOLDER = RESULTS / "experiments"
+PAPERS_METHODS = ("topk", "mmr", "dpp", "frank_wolfe", "certified")
+COPIES = (0, 1, 2, 4, 8)
+_REDUNDANT = Grid(PAPERS_METHODS, (0.3, 0.5, 0.6, 0.7, 0.8, 0.9), (10, 25))
+_READ = Grid(PAPERS_METHODS, (0.6, 0.8), (5,))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A run: which subset, which vectors, what is swept."""
+
+    subset: str
+    grid: Grid
+    encoder: str = "builtin"
+    limit: int | None = None
+    copies: int = 0
+    sample: int = 10
+
+
+RECIPES = {
+    "asqa": Recipe("asqa", Grid(), encoder="minilm"),
+    "asqa-read": Recipe("asqa", _READ, encoder="minilm", sample=0),
+    "qampari": Recipe("qampari-bm25", Grid(PAPERS_METHODS), limit=200),
+    "medquad-facets": Recipe("medquad-facets", Grid(ks=(10, 25)), limit=300),
+    "medquad-liveqa": Recipe("medquad-liveqa", Grid(ks=(10, 25, 50))),
+    **{f"asqa-copies-{r}": Recipe("asqa", _REDUNDANT, limit=100, copies=r, sample=0) for r in COPIES},
+}
+GENERATED = "asqa-read"
+
+
+def main(data: Path, folder: Path, part: str | None) -> None:
+    """Run the recipes (or one) and keep their scores; what is in `folder` already is not computed again."""
+    for name in RECIPES if part is None else [part]:
+        keep(name, run(name, RECIPES[name], data, folder))
+
+
+def run(name: str, recipe: Recipe, data: Path, folder: Path) -> Run:
+    """All stages up to the sets and the latencies; how long the sweep took is noted once it is complete."""
+    started = time.perf_counter()
+    with progress_bar(f"{name}: pool") as tell:
+        made = pooling.from_subset(
+            folder / name, recipe.subset, data, copies=recipe.copies, limit=recipe.limit, progress=tell
+        )
+    if recipe.encoder == "minilm":
+        encoding.put(made, "all-MiniLM-L6-v2", *subsets.minilm(data, made.questions()))
+    else:
+        with progress_bar(f"{name}: encode") as tell:
+            encoding.encode(made, encoder(recipe.encoder), progress=tell)
+    with progress_bar(f"{name}: sets") as tell:
+        found = retrieval.retrieve(made, recipe.grid, progress=tell)
+    if recipe.sample:
+        with progress_bar(f"{name}: latency") as tell:
+            retrieval.latency(made, recipe.grid, sample=recipe.sample, progress=tell)
+    if found == len(recipe.grid.cells()) * len(made.questions()):  # all of it in one go
+        made.note(seconds=round(time.perf_counter() - started, 1), sets=found)
+    return made
+
+
+def keep(name: str, made: Run) -> None:
+    """The scores of a run, with machine, versions and commit, as one file of the repository."""
+    found = scores.of_run(made)
+    facts = {**found.facts, "machine": machine(), "versions": versions(), "commit": commit()}
+    scores.save(replace(found, facts=facts), FOLDER / f"{name}.json.gz")
+
+
+def generate(folder: Path, model: str, url: str, limit: int, concurrency: int, label: str | None) -> None:
+    """Ask a reader for the sets of the run that is made for it, and keep its answers with their scores."""
+    made = Run.open(folder / GENERATED)
+    with (
+        Reader(model, url, max_tokens=128, concurrency=concurrency, cache=made.path("answers.jsonl")) as reader,
+        progress_bar("answers") as tell,
+    ):
+        generation.generate(made, reader, questions=limit, progress=tell)
+    keep_answers(made, label or model)
+
+
+def keep_answers(made: Run, label: str) -> None:
+    """The answers of all models so far, one compressed file."""
+    known = list(records.read(made.path("generated.jsonl")))
+    data = {"facts": made.facts, "machine": machine(), "versions": versions(), "commit": commit(), "label": label}
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "generated.json.gz").open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) as out:
+        out.write(json.dumps({**data, "answers": known}, ensure_ascii=False).encode())
+
+
+def load_answers() -> dict[str, Any] | None:
+    path = FOLDER / "generated.json.gz"
+    if not path.is_file():
+        return None
+    data: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return data
+
+
+def versions() -> dict[str, str]:
+    return {name: version(name) for name in ("breadth", "numpy", "numba", "bm25s", "tokenizers")}
+
+
+def commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"

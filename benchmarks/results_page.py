@@ -1,0 +1,176 @@
+"""docs/results.md, its figures and tables, written from the committed result files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import claims
+from benchmarks.experiments import COPIES, FOLDER, PAPERS_METHODS, load_answers
+from benchmarks.report import ROOT
+from breadth.experiments import comparison, figures, generation_tables, report, scores
+from breadth.experiments.scores import Scores
+from breadth.experiments.statistics import difference, holm, resamples
+
+DOCS = ROOT / "docs"
+_TITLES = {
+    "asqa": "ASQA",
+    "qampari": "QAMPARI",
+    "medquad-facets": "MedQuAD, kinds of information about a disease",
+    "medquad-liveqa": "MedQuAD, questions of LiveQA-Med 2017",
+}
+
+
+def render(figures_too: bool = True) -> None:
+    """Write the page, and its figures unless only the text is asked for."""
+    known = {name: scores.load(FOLDER / f"{name}.json.gz") for name in _TITLES}
+    redundant = [(r, scores.load(FOLDER / f"asqa-copies-{r}.json.gz")) for r in COPIES]
+    lines = [*_head(known["asqa"]), *_claims(known, redundant), *_asqa(known["asqa"])]
+    lines += _section("qampari", known["qampari"])
+    lines += ["## Redundant collections", "", *_copies(redundant)]
+    for name in ("medquad-facets", "medquad-liveqa"):
+        lines += _section(name, known[name], level="###")
+    lines += _generation()
+    (DOCS / "results.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    if figures_too:
+        for name, found in known.items():
+            figures.retrieval(comparison.points(found), _TITLES[name], DOCS / "results" / name)
+        for k in redundant[0][1].ks:
+            _redundancy_figure(redundant, k)
+
+
+def _head(asqa: Scores) -> list[str]:
+    at, facts = asqa.facts["machine"], asqa.facts
+    return [
+        "# The paper's experiments",
+        "",
+        "Written by `python -m benchmarks results` from the files in `benchmarks/results/experiments`; those are",
+        "written by `python -m benchmarks experiments --data FOLDER` and `python -m benchmarks generate`. How to run",
+        "the experiments on your own files and hardware: [experiments](experiments.md).",
+        "",
+        f"{at['cpu']}, {at['cores']} cores, no GPU; Python {at['python']}, "
+        + ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
+        + f"; commit {facts['commit']}.",
+        "",
+        "Recall is the share of the wanted answers that at least one retrieved passage holds; ILAD the mean of",
+        "1 - cosine over the pairs of a set. Intervals are 95 % bootstrap intervals over questions. Methods:",
+        "`frank_wolfe` is the paper's Algorithm 1, `certified` is ours.",
+        "",
+    ]
+
+
+def _claims(known: dict[str, Scores], redundant: Sequence[tuple[int, Scores]]) -> list[str]:
+    found = [*claims.retrieval(known["asqa"], "ASQA"), *claims.retrieval(known["qampari"], "QAMPARI")]
+    found.append(claims.redundancy(redundant, max(redundant[0][1].ks)))
+    answers = load_answers()
+    if answers is not None:
+        found += claims.generated(generation_tables.tables_of(answers["answers"]))
+    found += claims.UNTESTED
+    rows = [[c.where, c.says, f"**{c.verdict}**", c.found] for c in found]
+    return ["## The paper's claims", "", *report.table(["where", "the paper", "here", "what was measured"], rows), ""]
+
+
+def _asqa(found: Scores) -> list[str]:
+    lines = _section("asqa", found)
+    if "seconds" in found.facts:
+        count, seconds = found.facts["sets"], found.facts["seconds"]
+        lines[-1:-1] = [
+            "",
+            f"{count:,} sets and the latencies, from the raw files to the scores: {seconds / 60:.1f} minutes.",
+        ]
+    return lines
+
+
+def _section(name: str, found: Scores, level: str = "##") -> list[str]:
+    """A run: what it is, its figure, areas and objective; the table of all points is folded away."""
+    lines = [f"{level} {_TITLES[name]}", "", *report.described(found), "", f"![{name}](results/{name}.png)", ""]
+    lines += ["**Area under the frontier.** " + report.area_tables(found)[0], *report.area_tables(found)[1:], ""]
+    lines += [
+        "**On the objective**, over all questions, k and θ: how often our set is better, equal, worse.",
+        "",
+        *report.objective_table(found),
+        "",
+    ]
+    table = report.sweep_table(comparison.points(found), found.ks)
+    return [*lines, "<details><summary>All points</summary>", "", *table, "", "</details>", ""]
+
+
+def _copies(runs: Sequence[tuple[int, Scores]]) -> list[str]:
+    """Recall against the number of near-copies, and from where on diversity pays."""
+    first = runs[0][1]
+    lines = [
+        f"**Controlled.** The ASQA passages with r near-copies of each (words cut off, sentences in another order, "
+        f"boilerplate added), {len(first.questions)} questions, encoder {first.facts['encoder']}. A cell is the recall "
+        "at the θ named; * where it is above top-k's on the same questions (paired test, p < 0.05 after Holm's "
+        "correction over all cells of the table), † where it is below.",
+        "",
+    ]
+    for k in first.ks:
+        lines += [
+            f"k = {k}:",
+            "",
+            *_copies_table(runs, k),
+            "",
+            f"![redundancy, k = {k}](results/redundancy-{k}.png)",
+            "",
+        ]
+    return lines
+
+
+def _copies_table(runs: Sequence[tuple[int, Scores]], k: int) -> list[str]:
+    methods = [m for m in PAPERS_METHODS if m != "topk"]
+    thetas = runs[0][1].thetas
+    keys = [(m, t) for m in methods for t in thetas]
+    gaps = {}
+    for copies, found in runs:
+        plain = found.cell("topk", k, 1.0)["recall"]
+        weights = resamples(len(plain))
+        for method, theta in keys:
+            gaps[copies, method, theta] = difference(found.cell(method, k, theta)["recall"], plain, weights)
+    corrected = dict(zip(gaps, holm([gap.p for gap in gaps.values()]), strict=True))
+    rows = [["topk", "", *(f"{found.cell('topk', k, 1.0)['recall'].mean():.3f}" for _, found in runs)]]
+    pays: dict[str, int] = {}
+    for method, theta in keys:
+        cells = []
+        for copies, found in runs:
+            gap, key = gaps[copies, method, theta], (copies, method, theta)
+            sure = corrected[key] < 0.05
+            mark = "" if not sure else ("*" if gap.mean > 0 else "†")
+            if mark == "*":
+                pays[method] = min(pays.get(method, copies), copies)
+            cells.append(f"{found.cell(method, k, theta)['recall'].mean():.3f}{mark}")
+        rows.append([method, f"{theta:g}", *cells])
+    told = "; ".join(f"{m}: {f'from r = {pays[m]} on' if m in pays else 'at none of these r'}" for m in methods)
+    head = ["method", "θ", *(f"r = {copies}" for copies, _ in runs)]
+    return [*report.table(head, rows), "", f"Diversity pays (at some θ): {told}."]
+
+
+def _redundancy_figure(runs: Sequence[tuple[int, Scores]], k: int) -> None:
+    """Every method at θ = 0.7."""
+    curves = {
+        method: [(copies, float(found.cell(method, k, 0.7)["recall"].mean())) for copies, found in runs]
+        for method in PAPERS_METHODS
+    }
+    target = DOCS / "results" / f"redundancy-{k}"
+    figures.redundancy(curves, f"ASQA with near-copies, θ = 0.7, k = {k}", f"recall@{k}", target)
+
+
+def _generation() -> list[str]:
+    answers = load_answers()
+    if answers is None:
+        return []
+    rows = generation_tables.tables_of(answers["answers"])
+    lines = [
+        "## Generation",
+        "",
+        f"ASQA, the first {max(r.questions for r in rows)} questions, passages retrieved with "
+        f"{answers['facts']['encoder']}, read by {answers['label']} at temperature 0. The paper has 948 questions, k = 25"
+        " and 50 and Llama-3.1-8B: this shows that the path works, and the order of the methods as far as the intervals "
+        "allow.",
+        "",
+        generation_tables.markdown(rows, intervals=True),
+    ]
+    latex: Path = DOCS / "results" / "generation.tex"
+    latex.parent.mkdir(parents=True, exist_ok=True)
+    latex.write_text(generation_tables.latex(rows) + "\n", encoding="utf-8")
+    return [*lines, "The same for LaTeX: [generation.tex](results/generation.tex)."]
