@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--part", choices=parts, help="of a benchmark with parts: only this")
     parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where rows and runs are kept")
     parser.add_argument("--data", type=Path, help="of `experiments`: the folder with the subsets")
+    parser.add_argument("--workers", type=int, help="of `experiments`: processes; default: as many as cores")
     parser.add_argument("--model", help="of `generate`: the model's name at the endpoint")
     parser.add_argument("--url", default="http://127.0.0.1:8000/v1", help="of `generate`: the endpoint")
     parser.add_argument("--limit", type=int, default=40, help="of `generate`: questions")
@@ -51,11 +52,11 @@ def main() -> None:
     elif arguments.name == "experiments":
         if arguments.data is None:
             parser.error("experiments needs --data, the folder with the subsets")
-        experiments.main(arguments.data, arguments.folder, arguments.part)
+        experiments.main(arguments.data, arguments.folder, arguments.part, arguments.workers)
     elif arguments.name == "generate":
         if arguments.model is None:
             parser.error("generate needs --model, its name at the endpoint")
-        experiments.generate(arguments.folder, arguments.model, arguments.url, arguments.limit, 2, arguments.label)
+        experiments.generate(arguments.folder, arguments.model, arguments.url, arguments.limit, 1, arguments.label)
     elif arguments.name == "check":
         checked = expected.check()
         print("\n".join(map(str, checked)))

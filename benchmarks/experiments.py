@@ -42,21 +42,21 @@ class Recipe:
 RECIPES = {
     "asqa": Recipe("asqa", Grid(), encoder="minilm"),
     "asqa-read": Recipe("asqa", _READ, encoder="minilm", sample=0),
-    "qampari": Recipe("qampari-bm25", Grid(PAPERS_METHODS), limit=200),
-    "medquad-facets": Recipe("medquad-facets", Grid(ks=(10, 25)), limit=300),
-    "medquad-liveqa": Recipe("medquad-liveqa", Grid(ks=(10, 25, 50))),
+    "qampari": Recipe("qampari-bm25", Grid(PAPERS_METHODS), limit=100),
+    "medquad-facets": Recipe("medquad-facets", Grid(ks=(10, 25)), limit=200, sample=0),
+    "medquad-liveqa": Recipe("medquad-liveqa", Grid(ks=(10, 25)), sample=0),
     **{f"asqa-copies-{r}": Recipe("asqa", _REDUNDANT, limit=100, copies=r, sample=0) for r in COPIES},
 }
 GENERATED = "asqa-read"
 
 
-def main(data: Path, folder: Path, part: str | None) -> None:
+def main(data: Path, folder: Path, part: str | None, workers: int | None) -> None:
     """Run the recipes (or one) and keep their scores; what is in `folder` already is not computed again."""
     for name in RECIPES if part is None else [part]:
-        keep(name, run(name, RECIPES[name], data, folder))
+        keep(name, run(name, RECIPES[name], data, folder, workers))
 
 
-def run(name: str, recipe: Recipe, data: Path, folder: Path) -> Run:
+def run(name: str, recipe: Recipe, data: Path, folder: Path, workers: int | None = None) -> Run:
     """All stages up to the sets and the latencies; how long the sweep took is noted once it is complete."""
     started = time.perf_counter()
     with progress_bar(f"{name}: pool") as tell:
@@ -69,7 +69,7 @@ def run(name: str, recipe: Recipe, data: Path, folder: Path) -> Run:
         with progress_bar(f"{name}: encode") as tell:
             encoding.encode(made, encoder(recipe.encoder), progress=tell)
     with progress_bar(f"{name}: sets") as tell:
-        found = retrieval.retrieve(made, recipe.grid, progress=tell)
+        found = retrieval.retrieve(made, recipe.grid, workers=workers, progress=tell)
     if recipe.sample:
         with progress_bar(f"{name}: latency") as tell:
             retrieval.latency(made, recipe.grid, sample=recipe.sample, progress=tell)

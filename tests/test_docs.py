@@ -96,6 +96,15 @@ def test_benchmark_pages_are_written_from_their_results(page, tmp_path, monkeypa
     assert (tmp_path / page.name).read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
 
 
+def test_the_results_page_is_written_from_its_results(tmp_path, monkeypatch):
+    from benchmarks import results_page
+
+    monkeypatch.setattr(results_page, "DOCS", tmp_path)
+    results_page.render(figures_too=False)
+    for name in ("results.md", "results/generation.tex"):
+        assert (tmp_path / name).read_text(encoding="utf-8") == (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("document", [p for p in ROOT.rglob("*.md") if ".venv" not in p.parts], ids=lambda p: p.name)
 def test_links_lead_somewhere(document):
     for target in re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8")):

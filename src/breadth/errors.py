@@ -7,6 +7,7 @@ BreadthError
 ├── EncoderError (RuntimeError)     a model cannot be loaded, or an endpoint does not answer
 ├── EndpointError (RuntimeError)    a language model's endpoint does not answer, or refuses
 ├── StoreError (RuntimeError)       an index on disk cannot be used as asked: locked, damaged, of another encoder
+├── WorkerError (RuntimeError)      a process that worked for us was ended from outside
 └── MissingExtraError (ImportError) an optional package is not installed: the message names the extra
 """
 
@@ -41,8 +42,17 @@ class StoreError(BreadthError, RuntimeError):
     """An index on disk cannot be used as asked."""
 
 
+class WorkerError(BreadthError, RuntimeError):
+    """A process that worked for us was ended from outside."""
+
+
 class MissingExtraError(BreadthError, ImportError):
     """An optional package is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; get it with: pip install 'breadth[{extra}]'")
+        self._made_from = (package, extra)
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        """A worker's error reaches its parent pickled."""
+        return type(self), self._made_from

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +25,34 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+_TABLE_METHODS = ("topk", "mmr", "dpp", "frank_wolfe", "certified")
+_TABLE_THETAS, _TABLE_KS = (0.6, 0.7, 0.8, 0.9), (25, 50)
+"""What the paper's tables show, and ours beside it."""
+
 RunFolder = Annotated[Path, typer.Argument(help="the run: a folder of plain files", metavar="RUN")]
 Methods = Annotated[list[str] | None, typer.Option("--method", help="only this method (may be repeated)")]
 Thetas = Annotated[list[float] | None, typer.Option("--theta", help="only this θ (may be repeated)")]
 Ks = Annotated[list[int] | None, typer.Option("-k", help="only this k (may be repeated)")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="only so many questions, the first ones")]
-AsJson = Annotated[bool, typer.Option("--json", help="machine-readable output")]
+AsJson = Annotated[bool, typer.Option("--json", help="machine-readable output, one object for each stage")]
+Dataset = Annotated[str, typer.Option(help=f"asqa, qampari or own; with --folder: {', '.join(subsets.SUBSETS)}")]
+Questions = Annotated[Path | None, typer.Option(help="ASQA.json, QAMPARI's dev_data.jsonl, or your own")]
+Passages = Annotated[Path | None, typer.Option(help="DPR's psgs_w100.tsv[.gz], or a .jsonl of passages")]
+Lucene = Annotated[
+    str | None, typer.Option(help="instead of --passages: a Lucene index of Pyserini, e.g. wikipedia-dpr-100w")
+]
+Folder = Annotated[Path | None, typer.Option(help="a folder with the checked subsets, instead of files")]
+EncoderName = Annotated[str | None, typer.Option("--encoder", help=encoders.SPELLINGS)]
+MiniLM = Annotated[
+    Path | None, typer.Option("--minilm", help="of the subset asqa: take the MiniLM vectors in this folder of subsets")
+]
+EngineName = Annotated[str, typer.Option("--engine", help="array, compact (int8 codes, exact) or torch")]
+Device = Annotated[str | None, typer.Option(help="of torch: cuda, cuda:1, cpu …")]
+Model = Annotated[str, typer.Option(help="the model's name at the endpoint")]
+Url = Annotated[str | None, typer.Option(help="an OpenAI-compatible endpoint, e.g. http://localhost:8000/v1")]
+MaxTokens = Annotated[int, typer.Option(min=1, help="longest answer")]
+Concurrency = Annotated[int, typer.Option(min=1, help="requests under way at a time")]
+Timeout = Annotated[float, typer.Option(help="seconds to wait for one answer")]
 
 
 @contextmanager
@@ -43,8 +66,9 @@ def progress_bar(what: str, quiet: bool = False) -> Iterator[Callable[[int, int]
 
 
 def _said(as_json: bool, text: str, **data: object) -> None:
+    """A line for people, or one JSON object a line for programs."""
     if as_json:
-        show.dump(data)
+        show.out.print(json.dumps(data, ensure_ascii=False), markup=False, soft_wrap=True, highlight=False)
     else:
         show.out.print(text, markup=False, soft_wrap=True)
 
@@ -52,13 +76,11 @@ def _said(as_json: bool, text: str, **data: object) -> None:
 @app.command()
 def pool(
     run: RunFolder,
-    dataset: Annotated[str, typer.Option(help=f"asqa, qampari or own; with --folder: {', '.join(subsets.SUBSETS)}")],
-    questions: Annotated[Path | None, typer.Option(help="ASQA.json, QAMPARI's dev_data.jsonl, or your own")] = None,
-    passages: Annotated[Path | None, typer.Option(help="DPR's psgs_w100.tsv[.gz], or a .jsonl of passages")] = None,
-    lucene: Annotated[
-        str | None, typer.Option(help="instead of --passages: a Lucene index of Pyserini, e.g. wikipedia-dpr-100w")
-    ] = None,
-    folder: Annotated[Path | None, typer.Option(help="a folder with the checked subsets, instead of files")] = None,
+    dataset: Dataset,
+    questions: Questions = None,
+    passages: Passages = None,
+    lucene: Lucene = None,
+    folder: Folder = None,
     top: Annotated[int, typer.Option(min=1, help="passages that BM25 takes for each question")] = PER_QUERY,
     copies: Annotated[int, typer.Option(min=0, help="of a subset: near-copies to add for each passage")] = 0,
     limit: Limit = None,
@@ -92,11 +114,9 @@ def pool(
 @app.command()
 def encode(
     run: RunFolder,
-    encoder: Annotated[str | None, typer.Option(help=encoders.SPELLINGS)] = None,
+    encoder: EncoderName = None,
     dtype: Annotated[str, typer.Option(help="float32 or float16")] = "float32",
-    minilm: Annotated[
-        Path | None, typer.Option(help="of the subset asqa: take the MiniLM vectors in this folder of subsets")
-    ] = None,
+    minilm: MiniLM = None,
     as_json: AsJson = False,
 ) -> None:
     """A vector for every passage and question; the paper's encoder is sentence-transformers:BAAI/bge-m3."""
@@ -121,8 +141,8 @@ def retrieve(
     ks: Ks = None,
     limit: Limit = None,
     workers: Annotated[int | None, typer.Option(min=1, help="processes [as many as cores, 1 if large]")] = None,
-    engine: Annotated[str, typer.Option(help="array, compact (int8 codes, exact) or torch")] = "array",
-    device: Annotated[str | None, typer.Option(help="of torch: cuda, cuda:1, cpu …")] = None,
+    engine: EngineName = "array",
+    device: Device = None,
     sample: Annotated[int, typer.Option(min=0, help="questions to measure latency on, 0 for none")] = 10,
     as_json: AsJson = False,
 ) -> None:
@@ -144,17 +164,15 @@ def retrieve(
 @app.command()
 def generate(
     run: RunFolder,
-    model: Annotated[str, typer.Option(help="the model's name at the endpoint")],
-    url: Annotated[
-        str | None, typer.Option(help="an OpenAI-compatible endpoint, e.g. http://localhost:8000/v1")
-    ] = None,
+    model: Model,
+    url: Url = None,
     methods: Methods = None,
     thetas: Thetas = None,
     ks: Ks = None,
     limit: Limit = None,
-    max_tokens: Annotated[int, typer.Option(min=1, help="longest answer")] = 256,
-    concurrency: Annotated[int, typer.Option(min=1, help="requests under way at a time")] = 4,
-    timeout: Annotated[float, typer.Option(help="seconds to wait for one answer")] = 600.0,
+    max_tokens: MaxTokens = 256,
+    concurrency: Concurrency = 4,
+    timeout: Timeout = 600.0,
     as_json: AsJson = False,
 ) -> None:
     """A reader model answers from the retrieved passages; answers are kept, so that a rerun costs nothing."""
@@ -179,3 +197,43 @@ def report_command(run: RunFolder, as_json: AsJson = False) -> None:
     """Figures (PNG, SVG) and tables (Markdown, LaTeX) of what is there so far."""
     written = reporting.report(Run.open(run))
     _said(as_json, "\n".join(str(path) for path in written), files=[str(path) for path in written])
+
+
+@app.command()
+def figure(
+    run: RunFolder,
+    dataset: Dataset,
+    questions: Questions = None,
+    passages: Passages = None,
+    lucene: Lucene = None,
+    folder: Folder = None,
+    encoder: EncoderName = None,
+    minilm: MiniLM = None,
+    engine: EngineName = "array",
+    device: Device = None,
+    limit: Limit = None,
+    as_json: AsJson = False,
+) -> None:
+    """The paper's Figure 2 in one go: pool, encode, retrieve and report, as far as they are not done yet."""
+    if not (run / "passages.jsonl").is_file():
+        pool(run, dataset, questions, passages, lucene, folder, limit=limit, as_json=as_json)
+    encode(run, encoder, minilm=minilm, as_json=as_json)
+    retrieve(run, engine=engine, device=device, as_json=as_json)
+    report_command(run, as_json)
+
+
+@app.command()
+def tables(
+    run: RunFolder,
+    model: Model,
+    url: Url = None,
+    limit: Limit = None,
+    max_tokens: MaxTokens = 256,
+    concurrency: Concurrency = 4,
+    timeout: Timeout = 600.0,
+    as_json: AsJson = False,
+) -> None:
+    """The paper's Tables 1 and 2 in one go, for a run that has its sets: k = 25, 50 and θ = 0.6 … 0.9; report."""
+    methods, thetas, ks = list(_TABLE_METHODS), list(_TABLE_THETAS), list(_TABLE_KS)
+    generate(run, model, url, methods, thetas, ks, limit, max_tokens, concurrency, timeout, as_json)
+    report_command(run, as_json)

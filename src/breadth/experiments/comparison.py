@@ -13,6 +13,7 @@ from breadth.experiments.statistics import Difference, Estimate, Values, differe
 
 TIED = 1e-6
 """Objectives that differ by less are equal: scores are computed in float32."""
+_AREA_RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ def points(scores: Scores) -> list[Point]:
 
 @dataclass(frozen=True)
 class Area:
-    """The mean recall along a method's frontier, and its difference from the reference method's."""
+    """The mean recall along a method's frontier, and by how much other methods are ahead of it."""
 
     method: str
     k: int
     area: Estimate
-    ahead: Difference | None
+    ahead: dict[str, Difference]
 
 
 def under_frontier(ilad: Values, recall: Values, start: float, stop: float) -> float:
@@ -82,14 +83,16 @@ def _hull(ilad: Values, recall: Values) -> tuple[Values, Values]:
     return found[:, 0], found[:, 1]
 
 
-def areas(scores: Scores, k: int, reference: str, practical: tuple[str, float] | None = None) -> list[Area]:
+def areas(
+    scores: Scores, k: int, references: Sequence[str], practical: tuple[str, float] | None = None
+) -> dict[str, Area]:
     """The area under every method's frontier between top-k's ILAD and the largest that any method reaches or, with
     `practical`, the one that this method has at this θ. Plain top-k (θ = 1) is a point of every frontier.
 
-    `ahead`: reference minus this method, with an interval from questions drawn anew (the same ones for both), and the
-    share of these samples in which the sign is the other, doubled, as its p-value.
+    `ahead`: a reference's area minus this method's, with an interval from questions drawn anew (the same for both),
+    and the share of these samples in which the sign is the other, doubled, as its p-value.
     """
-    weights = resamples(len(scores.questions))
+    weights = resamples(len(scores.questions), count=_AREA_RESAMPLES)
     plain = scores.cell("topk", k, 1.0)
     curves = {}
     for method in scores.methods:
@@ -105,18 +108,18 @@ def areas(scores: Scores, k: int, reference: str, practical: tuple[str, float] |
         raise InputError(f"no method is more diverse than top-k at k = {k}: there is no frontier")
     means = {m: under_frontier(i.mean(axis=1), r.mean(axis=1), start, stop) for m, (i, r) in curves.items()}
     drawn = {m: _drawn(i, r, weights, start, stop) for m, (i, r) in curves.items()}
-    found = []
+    found = {}
     for method, values in drawn.items():
         low, high = np.percentile(values, [2.5, 97.5])
-        ahead = None
-        if method != reference and reference in drawn:
-            gap = drawn[reference] - values
-            below, above = np.percentile(gap, [2.5, 97.5])
-            share = min(float((gap <= 0).mean()), float((gap >= 0).mean()))
-            p = min(1.0, 2.0 * max(share, 1.0 / len(gap)))
-            ahead = Difference(means[reference] - means[method], float(below), float(above), p)
-        found.append(Area(method, k, Estimate(means[method], float(low), float(high)), ahead))
+        ahead = {r: _ahead(means[r] - means[method], drawn[r] - values) for r in references if r != method}
+        found[method] = Area(method, k, Estimate(means[method], float(low), float(high)), ahead)
     return found
+
+
+def _ahead(mean: float, drawn: Values) -> Difference:
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    share = min(float((drawn <= 0).mean()), float((drawn >= 0).mean()))
+    return Difference(mean, float(low), float(high), min(1.0, 2.0 * max(share, 1.0 / len(drawn))))
 
 
 def _drawn(ilad: Values, recall: Values, weights: Values, start: float, stop: float) -> Values:

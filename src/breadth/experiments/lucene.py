@@ -17,8 +17,8 @@ class LuceneSearcher:
     def __init__(self, index: str) -> None:
         try:
             from pyserini.search.lucene import LuceneSearcher as Searcher
-        except ImportError:
-            raise MissingExtraError("pyserini", "pyserini") from None
+        except ImportError as error:  # Pyserini itself, or one of the many packages that it imports
+            raise MissingExtraError(str(error.name), "pyserini") from error
         self._searcher: Any = Searcher(index) if Path(index).is_dir() else Searcher.from_prebuilt_index(index)
         if self._searcher is None:
             raise InputError(f"lucene must be a folder with an index, or a prebuilt index of Pyserini; got {index!r}")

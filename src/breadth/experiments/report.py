@@ -80,26 +80,26 @@ def sweep_table(points: Sequence[Point], ks: Sequence[int]) -> list[str]:
 
 
 def area_tables(found: Scores, references: Sequence[str] = (OURS, PAPERS)) -> list[str]:
-    """Mean recall along each frontier, for all θ and for the practical ones, and how far the reference is ahead."""
+    """Mean recall along each frontier, on the whole range and the practical one; how far the references are ahead."""
     known = [r for r in references if r in found.methods]
-    ranges: dict[str, tuple[str, float] | None] = {"whole": None}
+    ranges: dict[str, tuple[str, float] | None] = {"the largest that any method reaches": None}
     if found.has(PAPERS, found.ks[0], PRACTICAL):
-        ranges["practical"] = (PAPERS, PRACTICAL)
-    head = ["k", "range", "method", "area", *(f"{r} ahead" for r in known)]
-    rows = []
-    for k in found.ks:
-        for name, practical in ranges.items():
-            sides = {r: {a.method: a for a in comparison.areas(found, k, r, practical)} for r in known}
-            for method, area in next(iter(sides.values())).items():
-                ahead = [_gap(sides[r][method].ahead) for r in known]
-                rows.append([str(k), name, method, str(area.area), *ahead])
+        ranges[f"that of `{PAPERS}` at θ = {PRACTICAL:g}, the practical range"] = (PAPERS, PRACTICAL)
     lines = [
-        "Mean recall along the frontier (concave hull of a method's points and top-k's), from top-k's ILAD to the",
-        f"largest that any method reaches (whole) or to that of `{PAPERS}` at θ = {PRACTICAL:g} (practical). `ahead`:",
-        "the reference's area minus the method's, * where its 95 % interval over questions excludes 0.",
-        "",
+        "Mean recall along the frontier (concave hull of a method's points and top-k's). `ahead`: the reference's area",
+        "minus the method's, * where its 95 % interval over questions excludes 0.",
     ]
-    return [*lines, *table(head, rows)]
+    head = ["method", *(name for k in found.ks for name in (f"area, k = {k}", *(f"{r} ahead" for r in known)))]
+    for name, practical in ranges.items():
+        areas = {k: comparison.areas(found, k, known, practical) for k in found.ks}
+        rows = []
+        for method in areas[found.ks[0]]:
+            cells = [method]
+            for k in found.ks:
+                cells += [str(areas[k][method].area), *(_gap(areas[k][method].ahead.get(r)) for r in known)]
+            rows.append(cells)
+        lines += ["", f"From top-k's ILAD to {name}:", "", *table(head, rows)]
+    return lines
 
 
 def _gap(difference: Difference | None) -> str:

@@ -7,9 +7,11 @@ time, with nothing else running, on some of the questions.
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +23,7 @@ import numpy as np
 
 from breadth.api import methods as known_methods
 from breadth.api import select, select_many
-from breadth.errors import InputError
+from breadth.errors import InputError, WorkerError
 from breadth.experiments import encoding
 from breadth.experiments.evidence import Evidence
 from breadth.experiments.records import Records
@@ -151,13 +153,21 @@ def _computed(run: Run, engine: Engine, units: list[Unit], workers: int) -> Iter
         for unit in units:
             yield _solve(str(run.folder), engine, unit)
         return
-    with _one_thread_each(), ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with _one_thread_each(), ProcessPoolExecutor(workers, context, initializer=_without_interrupts) as pool:
         waiting = [pool.submit(_solve, str(run.folder), engine, unit) for unit in units]
         try:
             for done in as_completed(waiting):
                 yield done.result()
+        except BrokenProcessPool as error:
+            raise WorkerError("a worker process was ended, maybe for lack of memory; run again with fewer") from error
         finally:  # an interruption waits for what is being computed, not for all that is planned
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _without_interrupts() -> None:
+    """Ctrl-C is the parent's business: it keeps what is done and ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _solve(folder: str, engine: Engine, unit: Unit) -> list[dict[str, Any]]:
