@@ -6,7 +6,7 @@ import gzip
 import json
 import subprocess
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,8 @@ def run(name: str, recipe: Recipe, data: Path, folder: Path, workers: int | None
     else:
         with progress_bar(f"{name}: encode") as tell:
             encoding.encode(made, encoder(recipe.encoder), progress=tell)
+    if not made.path("retrieved.jsonl").exists():  # what computes the sets, not what renders them
+        made.note(machine=machine(), versions=versions(), commit=commit())
     with progress_bar(f"{name}: sets") as tell:
         found = retrieval.retrieve(made, recipe.grid, workers=workers, progress=tell)
     if recipe.sample:
@@ -79,10 +81,8 @@ def run(name: str, recipe: Recipe, data: Path, folder: Path, workers: int | None
 
 
 def keep(name: str, made: Run) -> None:
-    """The scores of a run, with machine, versions and commit, as one file of the repository."""
-    found = scores.of_run(made)
-    facts = {**found.facts, "machine": machine(), "versions": versions(), "commit": commit()}
-    scores.save(replace(found, facts=facts), FOLDER / f"{name}.json.gz")
+    """The scores of a run as one file of the repository."""
+    scores.save(scores.of_run(made), FOLDER / f"{name}.json.gz")
 
 
 def generate(folder: Path, model: str, url: str, limit: int, concurrency: int, label: str | None) -> None:
@@ -100,9 +100,7 @@ def keep_answers(made: Run, label: str) -> None:
     """The answers of all models so far, one compressed file."""
     known = list(records.read(made.path("generated.jsonl")))
     data = {"facts": made.facts, "machine": machine(), "versions": versions(), "commit": commit(), "label": label}
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / "generated.json.gz").open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) as out:
-        out.write(json.dumps({**data, "answers": known}, ensure_ascii=False).encode())
+    scores.write_packed(FOLDER / "generated.json.gz", {**data, "answers": known})
 
 
 def load_answers() -> dict[str, Any] | None:
@@ -118,5 +116,5 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
     return done.stdout.strip() or "unknown"

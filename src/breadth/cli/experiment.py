@@ -43,6 +43,7 @@ Lucene = Annotated[
 ]
 Folder = Annotated[Path | None, typer.Option(help="a folder with the checked subsets, instead of files")]
 EncoderName = Annotated[str | None, typer.Option("--encoder", help=encoders.SPELLINGS)]
+Dtype = Annotated[str, typer.Option(help="precision of the vectors on disk: float32 or float16")]
 MiniLM = Annotated[
     Path | None, typer.Option("--minilm", help="of the subset asqa: take the MiniLM vectors in this folder of subsets")
 ]
@@ -52,7 +53,7 @@ Model = Annotated[str, typer.Option(help="the model's name at the endpoint")]
 Url = Annotated[str | None, typer.Option(help="an OpenAI-compatible endpoint, e.g. http://localhost:8000/v1")]
 MaxTokens = Annotated[int, typer.Option(min=1, help="longest answer")]
 Concurrency = Annotated[int, typer.Option(min=1, help="requests under way at a time")]
-Timeout = Annotated[float, typer.Option(help="seconds to wait for one answer")]
+Timeout = Annotated[float, typer.Option(min=0.1, help="seconds to wait for one answer")]
 
 
 @contextmanager
@@ -115,7 +116,7 @@ def pool(
 def encode(
     run: RunFolder,
     encoder: EncoderName = None,
-    dtype: Annotated[str, typer.Option(help="float32 or float16")] = "float32",
+    dtype: Dtype = "float32",
     minilm: MiniLM = None,
     as_json: AsJson = False,
 ) -> None:
@@ -208,6 +209,7 @@ def figure(
     lucene: Lucene = None,
     folder: Folder = None,
     encoder: EncoderName = None,
+    dtype: Dtype = "float32",
     minilm: MiniLM = None,
     engine: EngineName = "array",
     device: Device = None,
@@ -215,9 +217,8 @@ def figure(
     as_json: AsJson = False,
 ) -> None:
     """The paper's Figure 2 in one go: pool, encode, retrieve and report, as far as they are not done yet."""
-    if not (run / "passages.jsonl").is_file():
-        pool(run, dataset, questions, passages, lucene, folder, limit=limit, as_json=as_json)
-    encode(run, encoder, minilm=minilm, as_json=as_json)
+    pool(run, dataset, questions, passages, lucene, folder, limit=limit, as_json=as_json)
+    encode(run, encoder, dtype, minilm, as_json)
     retrieve(run, engine=engine, device=device, as_json=as_json)
     report_command(run, as_json)
 

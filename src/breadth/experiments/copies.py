@@ -33,12 +33,19 @@ def with_copies(passages: Iterable[Passage], copies: int, seed: int = 0) -> Iter
     """
     for place, passage in enumerate(passages):
         yield passage
-        for number in range(1, copies + 1):
+        for number, identity in enumerate(named(passage.id, copies)[1:], start=1):
             rng = np.random.default_rng((seed, place, number))
             text = passage.text
             for edit in rng.choice(len(EDITS), size=int(rng.integers(1, len(EDITS) + 1)), replace=False):
                 text = EDITS[int(edit)](text, rng)
-            yield Passage(f"{passage.id}~{number}", passage.title, text)
+            if text == passage.text:  # a single sentence in another order
+                text = framed(text, rng)
+            yield Passage(identity, passage.title, text)
+
+
+def named(identity: str, copies: int) -> list[str]:
+    """The ids of a passage and its copies."""
+    return [identity, *(f"{identity}~{number}" for number in range(1, copies + 1))]
 
 
 def truncated(text: str, rng: np.random.Generator) -> str:

@@ -43,44 +43,80 @@ def put(run: Run, name: str, passages: Vectors, questions: Vectors) -> None:
     if (len(passages), len(questions)) != wanted:
         raise InputError(f"there are {wanted} passages and questions, but ({len(passages)}, {len(questions)}) vectors")
     for part, rows in (("passages", passages), ("questions", questions)):
+        mark = _mark(run, part, name, str(rows.dtype))
+        if _finished(run, part, mark):
+            continue
         partial = run.path(f"{part}.partial.npy")
         np.save(partial, rows)
-        partial.replace(run.path(f"{part}.npy"))
-        write_json(
-            run.path(f"{part}.vectors.json"), {"encoder": name, "texts": checksum(run.needed(f"{part}.jsonl", "pool"))}
-        )
+        _finish(run, part, mark)
     run.note(encoder=name, dim=passages.shape[1])
 
 
 def vectors(run: Run) -> tuple[npt.NDArray[Any], Vectors]:
     """Passages (memory-mapped) and questions."""
-    rows = np.load(run.needed("passages.npy", "encode"), mmap_mode="r")
-    questions: Vectors = np.load(run.needed("questions.npy", "encode")).astype(np.float32)
+    marks(run)
+    found = []
     for part in ("passages", "questions"):
-        known = read_json(run.path(f"{part}.vectors.json"))
-        if known.get("texts") != checksum(run.needed(f"{part}.jsonl", "pool")):
+        path = run.path(f"{part}.npy")
+        try:
+            found.append(np.load(path, mmap_mode="r"))
+        except (ValueError, EOFError, OSError) as error:
+            raise InputError(f"{path} cannot be read ({error}); delete it and encode again") from error
+    return found[0], found[1].astype(np.float32)
+
+
+def marks(run: Run) -> dict[str, Any]:
+    """Which vectors these are: encoder, precision, and checksums of the texts that they were made from."""
+    known = {}
+    for part in ("passages", "questions"):
+        run.needed(f"{part}.npy", "encode")
+        known[part] = read_json(run.path(f"{part}.vectors.json"))
+        if known[part].get("texts") != checksum(run.needed(f"{part}.jsonl", "pool")):
             raise InputError(f"{part}.npy was made from other texts; run `breadth experiment encode` again")
-    return rows, questions
+    return known
+
+
+def _mark(run: Run, part: str, encoder: str, dtype: str) -> dict[str, Any]:
+    return {"encoder": encoder, "dtype": dtype, "texts": checksum(run.needed(f"{part}.jsonl", "pool"))}
+
+
+def _finished(run: Run, part: str, mark: dict[str, Any]) -> bool:
+    """Whether a complete file with this mark is there. One of another encoder is an error, one of other texts goes."""
+    target, notes = run.path(f"{part}.npy"), run.path(f"{part}.vectors.json")
+    known = read_json(notes)
+    if target.exists() and known.get("encoder", mark["encoder"]) != mark["encoder"]:
+        raise InputError(f"{target} was made by {known['encoder']}, not by {mark['encoder']}; take another folder")
+    if target.exists() and known == mark:
+        return True
+    target.unlink(missing_ok=True)
+    notes.unlink(missing_ok=True)
+    return False
+
+
+def _finish(run: Run, part: str, mark: dict[str, Any]) -> None:
+    """The file under its name, then what it is: without that it does not count."""
+    run.path(f"{part}.partial.npy").replace(run.path(f"{part}.npy"))
+    write_json(run.path(f"{part}.vectors.json"), mark)
+    run.path(f"{part}.partial.json").unlink(missing_ok=True)
 
 
 def _encode_one(
     run: Run, name: str, texts: list[str], kind: Kind, encoder: Encoder, dtype: str, tell: Callable[[int], None]
 ) -> None:
     """One file of vectors. The partial file and how far it is are kept, for the same texts and the same encoder."""
-    mark = {"encoder": encoder.name, "texts": checksum(run.needed(f"{name}.jsonl", "pool")), "dtype": dtype}
-    notes, target = run.path(f"{name}.vectors.json"), run.path(f"{name}.npy")
-    known = read_json(notes)
-    if known.get("encoder", encoder.name) != encoder.name and target.exists():
-        raise InputError(f"{target} was made by {known['encoder']}, not by {encoder.name}; take another folder")
-    same = all(known.get(key) == value for key, value in mark.items())
-    if same and target.exists():
+    if not texts:
+        raise InputError(f"{name}.jsonl holds nothing to encode")
+    mark = _mark(run, name, encoder.name, dtype)
+    if _finished(run, name, mark):
         tell(len(texts))
         return
-    partial = run.path(f"{name}.partial.npy")
-    done = int(known.get("done", 0)) if same and partial.exists() else 0
-    if done:
+    partial, notes = run.path(f"{name}.partial.npy"), run.path(f"{name}.partial.json")
+    known = read_json(notes)
+    done = int(known.pop("done", 0)) if partial.exists() else 0
+    if done and known == mark:
         rows = np.lib.format.open_memmap(partial, mode="r+")
     else:
+        done = 0
         rows = np.lib.format.open_memmap(partial, mode="w+", dtype=np.dtype(dtype), shape=(len(texts), encoder.dim))
     for start in range(done, len(texts), _BLOCK):
         made = encoder.encode(texts[start : start + _BLOCK], kind)
@@ -92,4 +128,4 @@ def _encode_one(
         write_json(notes, {**mark, "done": start + len(made)})
         tell(start + len(made))
     del rows
-    partial.replace(target)
+    _finish(run, name, mark)

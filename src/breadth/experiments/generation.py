@@ -136,7 +136,7 @@ def _chosen(
 ) -> list[dict[str, Any]]:
     """The retrieved records that fit, in the order of the questions."""
     found, there = [], set()
-    for record in records.read(run.needed("retrieved.jsonl", "retrieve")):
+    for record in records.read(run.needed("retrieved.jsonl", "retrieve"), growing=True):
         method, k, theta = record["method"], record["k"], record["theta"]
         there.add((method, k, theta))
         fits = (methods is None or method in methods) and (ks is None or k in ks)
@@ -147,6 +147,10 @@ def _chosen(
             f"no retrieved record fits methods={_shown(methods)}, ks={_shown(ks)}, thetas={_shown(thetas)} for the "
             f"first {len(asked)} questions; {_there(there)}"
         )
+    for what, wanted, column in (("method", methods, "method"), ("k", ks, "k"), ("theta", thetas, "theta")):
+        missing = sorted(set(wanted or ()) - {record[column] for record in found})
+        if missing:
+            raise InputError(f"no retrieved record fits {what} {missing[0]!r}; {_there(there)}")
     place = {name: number for number, name in enumerate(asked)}
     return sorted(found, key=lambda record: place[record["question"]])
 

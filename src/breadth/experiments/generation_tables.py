@@ -58,7 +58,7 @@ _PLACES = 4
 
 def tables(run: Run) -> list[Row]:
     """The rows of what a run has generated so far."""
-    return tables_of(records.read(run.needed("generated.jsonl", "generate")))
+    return tables_of(records.read(run.needed("generated.jsonl", "generate"), growing=True))
 
 
 def tables_of(generated: Iterable[dict[str, Any]]) -> list[Row]:

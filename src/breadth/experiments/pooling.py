@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from breadth.errors import InputError
 from breadth.experiments import datasets, subsets
-from breadth.experiments.copies import with_copies
+from breadth.experiments.copies import named, with_copies
 from breadth.experiments.records import Records, read
 from breadth.experiments.run import Passage, Question, Run, fingerprint
 from breadth.index.bm25 import BM25, PER_QUERY
@@ -30,6 +31,11 @@ class LocalSearcher:
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._passages = passages
         self._place = {passage.id: place for place, passage in enumerate(passages)}
+        if len(self._place) < len(passages):
+            again = next(p.id for place, p in enumerate(passages) if self._place[p.id] != place)
+            raise InputError(f"the passage id {again!r} stands there twice")
+        if not passages:
+            raise InputError("there are no passages; is the file empty?")
         self._bm25 = BM25([f"{p.title} {p.text}" for p in passages])
 
     def top(self, question: str, count: int) -> list[str]:
@@ -53,13 +59,17 @@ def from_subset(
     """A run on one of the checked subsets; where its name says so, with BM25's pool, else with all its passages."""
     subset = subsets.load(name, source)
     questions = subset.questions[:limit]
+    pooled = name.endswith("-bm25")
     facts = {"dataset": name, "answers": subset.answers, "files": subset.files, "note": subset.note, "copies": copies}
+    facts |= {"top": per_question if pooled else None, "lucene": None}
     run = _begin(folder, {**facts, "questions": len(questions)})
-    if name.endswith("-bm25"):
+    if run.complete:
+        return run
+    if pooled:
         passages = _pooled(run, questions, LocalSearcher(subset.passages), per_question, progress)
     else:
         passages = subset.passages
-    return _finish(run, _known(questions, passages), with_copies(passages, copies))
+    return _finish(run, _with_copies(_known(questions, passages), copies), with_copies(passages, copies))
 
 
 def from_files(
@@ -80,7 +90,10 @@ def from_files(
     files = fingerprint([questions] if passages is None else [questions, passages])
     note = f"BM25's top {per_question} of each question, merged"
     facts = {"dataset": dataset, "answers": datasets.ANSWERS[dataset], "files": files, "note": note, "copies": 0}
+    facts |= {"top": per_question, "lucene": lucene}
     run = _begin(folder, {**facts, "questions": len(asked)})
+    if run.complete:
+        return run
     searcher: Searcher
     if passages is not None:
         searcher = LocalSearcher(list(datasets.read_passages(passages)))
@@ -96,7 +109,7 @@ def _begin(folder: Path, facts: dict[str, Any]) -> Run:
     run = Run(folder)
     if run.path("run.json").is_file():
         known = run.facts
-        for name in ("dataset", "files", "copies", "questions"):
+        for name in ("dataset", "files", "copies", "questions", "top", "lucene"):
             if known.get(name) != facts[name]:
                 raise InputError(f"{folder} holds a run with other {name}; take another folder")
     folder.mkdir(parents=True, exist_ok=True)
@@ -133,10 +146,22 @@ def _known(questions: list[Question], passages: Sequence[Passage]) -> list[Quest
     return questions
 
 
-def _finish(run: Run, questions: Iterable[Question], passages: Iterable[Passage]) -> Run:
-    count = run.put_questions(questions)
+def _with_copies(questions: list[Question], copies: int) -> list[Question]:
+    """A copy of a passage that is listed for an answer holds it as well."""
+    if not copies:
+        return questions
+    return [
+        replace(q, relevant=tuple(tuple(j for i in group for j in named(i, copies)) for group in q.relevant))
+        for q in questions
+    ]
+
+
+def _finish(run: Run, questions: list[Question], passages: Iterable[Passage]) -> Run:
+    if not questions:
+        raise InputError("there are no questions; is the file empty?")
+    run.put_questions(questions)
     size = run.put_passages(passages)
-    if not size or not count:
-        raise InputError(f"the pool has {size} passages for {count} questions; there is nothing to do")
+    if not size:
+        raise InputError("BM25 found no passage for any question; there is nothing to do")
     run.note(passages=size)
     return run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -63,19 +63,32 @@ class Records:
         return tuple(record.get(name) for name in self._key)
 
 
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file of JSON lines; a line that is none is an error that names it."""
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
+def read(path: Path, growing: bool = False) -> Iterator[dict[str, Any]]:
+    """The objects of a file of JSON lines; a line that is none is an error that names it.
+
+    `growing`: the file of a stage that may have been stopped, whose last line may be cut off; it is then left out.
+    """
+    with path.open("rb") as lines:
+        for number, raw in enumerate(lines, start=1):
+            if not raw.strip() or (growing and not raw.endswith(b"\n")):
                 continue
             try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 record = json.loads(line)
             except ValueError as error:
                 raise InputError(f"{path.name}:{number} is not JSON ({error}); is the file complete?") from None
             if not isinstance(record, dict):
                 raise InputError(f"{path.name}:{number} is not a JSON object but {type(record).__name__}")
             yield record
+
+
+def with_fields(lines: Iterable[dict[str, Any]], name: str, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The records, each of which must have these fields."""
+    for number, record in enumerate(lines, start=1):
+        for field in fields:
+            if field not in record:
+                raise InputError(f"{name}: record {number} has no field {field!r}; it has {sorted(record)}")
+        yield record
 
 
 def write(path: Path, records: Iterable[dict[str, Any]]) -> int:

@@ -23,11 +23,12 @@ import numpy as np
 
 from breadth.api import methods as known_methods
 from breadth.api import select, select_many
+from breadth.checks import check_count, check_number
 from breadth.errors import InputError, WorkerError
 from breadth.experiments import encoding
 from breadth.experiments.evidence import Evidence
 from breadth.experiments.records import Records
-from breadth.experiments.run import Run
+from breadth.experiments.run import Run, read_json, write_json
 from breadth.metrics.distance import mean_pairwise_distance
 from breadth.oracles import ArrayOracle, CompactOracle
 from breadth.problem import Array, Vector
@@ -40,6 +41,8 @@ WITHOUT_THETA = frozenset({"topk", "vrsd"})
 NESTED = frozenset({"topk", "mmr", "dpp", "vrsd"})
 """Methods whose set of 25 is the first 25 of their set of 100: they pick one row after the other, whatever k is."""
 _TOGETHER = 32
+_FACTORS = 1 << 29
+"""Numbers that DPP may hold at a time: 2 GiB."""
 _SMALL = 1 << 28
 """Numbers of a collection that every process may hold."""
 KEY = ("method", "k", "theta", "question")
@@ -60,7 +63,10 @@ class Engine:
         if self.kind == "torch":
             from breadth.oracles.torch import TorchOracle
 
-            return TorchOracle(rows, device=self.device)
+            try:
+                return TorchOracle(rows, device=self.device)
+            except RuntimeError as error:
+                raise InputError(f"device {self.device!r} cannot be used: {error}") from error
         raise InputError(f"engine must be array, compact or torch, got {self.kind!r}")
 
 
@@ -74,8 +80,13 @@ class Grid:
 
     def __post_init__(self) -> None:
         for method in self.methods:
-            if method not in known_methods():
-                raise InputError(f"methods must be of {', '.join(known_methods())}; got {method!r}")
+            if method not in known_methods() or method == "exact":
+                allowed = ", ".join(m for m in known_methods() if m != "exact")
+                raise InputError(f"method must be one of {allowed}; got {method!r}")
+        for theta in self.thetas:
+            check_number(theta, "theta", 0.0, 1.0)
+        for k in self.ks:
+            check_count(k, "k")
 
     def settings(self, method: str) -> list[float | None]:
         """The values of θ of a method: one, None, if it has no such parameter."""
@@ -101,24 +112,39 @@ def retrieve(
     if max(grid.ks) > len(rows):
         raise InputError(f"k must be at most the number of passages ({len(rows)}), got {max(grid.ks)}")
     evidence = Evidence(questions, run.passages())
+    _same(run, "retrieved", engine)
     total = len(grid.cells()) * len(questions)
     found = 0
     with Records(run.path("retrieved.jsonl"), KEY) as records:
-        units = list(_units(grid, [q.id for q in questions], records))
+        units = list(_units(grid, [q.id for q in questions], records, len(rows)))
+        before = total - sum(unit.size for unit in units)
         if progress is not None:
-            progress(total - sum(unit.size for unit in units), total)
-        workers = _workers(workers, rows, len(units))
+            progress(before, total)
+        workers = _workers(workers, rows, len(units), engine)
         for sets in _computed(run, engine, units, workers):
             for one in sets:
                 if tuple(one[name] for name in KEY) in records:
                     continue  # an interruption left this unit half written
                 one["recall"] = evidence.recall(one["question"], one["rows"])
                 records.append(one)
+                found += 1
             records.flush()
-            found += len(sets)
+            before += len(sets)
             if progress is not None:
-                progress(total - sum(unit.size for unit in units) + found, total)
+                progress(before, total)
     return found
+
+
+def _same(run: Run, name: str, engine: Engine) -> None:
+    """Sets and times of one file belong to the same passages, vectors and engine: note which, or refuse."""
+    mark = {"vectors": encoding.marks(run), "engine": engine.kind, "device": engine.device}
+    notes, lines = run.path(f"{name}.json"), run.path(f"{name}.jsonl")
+    known = read_json(notes)
+    if known and known != mark and lines.exists() and lines.stat().st_size:
+        what = next(key for key in mark if known.get(key) != mark[key])
+        raise InputError(f"{lines} was made with other {what}; take another folder, or delete it to begin anew")
+    write_json(notes, mark)
+    run.note(engine=engine.kind if engine.device is None else f"{engine.kind} on {engine.device}")
 
 
 @dataclass(frozen=True)
@@ -135,15 +161,18 @@ class Unit:
         return len(self.ks) * len(self.questions)
 
 
-def _units(grid: Grid, ids: Sequence[str], records: Records) -> Iterator[Unit]:
+def _units(grid: Grid, ids: Sequence[str], records: Records, size: int) -> Iterator[Unit]:
     """What is missing: the long ones first, so that no process is left with one at the end."""
+    # DPP holds k numbers for every passage and question.
+    few = max(1, min(_TOGETHER, _FACTORS // (size * max(grid.ks))))
     for method in sorted(grid.methods, key=lambda name: name != "certified"):
         for theta in grid.settings(method):
             groups = [tuple(grid.ks)] if method in NESTED else [(k,) for k in sorted(grid.ks, reverse=True)]
             for ks in groups:
                 missing = [(n, i) for n, i in enumerate(ids) if any((method, k, theta, i) not in records for k in ks)]
-                for start in range(0, len(missing), _TOGETHER):
-                    batch = missing[start : start + _TOGETHER]
+                together = few if method == "dpp" else _TOGETHER
+                for start in range(0, len(missing), together):
+                    batch = missing[start : start + together]
                     rest = tuple(k for k in ks if any((method, k, theta, i) not in records for _, i in batch))
                     yield Unit(method, theta, rest, tuple(batch))
 
@@ -172,7 +201,7 @@ def _without_interrupts() -> None:
 
 def _solve(folder: str, engine: Engine, unit: Unit) -> list[dict[str, Any]]:
     """The sets of a unit, measured in float64."""
-    rows, queries, oracle = _loaded(Path(folder), engine)
+    rows, queries, oracle = _loaded(Path(folder), engine, _version(Path(folder)))
     asked = queries[[number for number, _ in unit.questions]]
     largest = max(unit.ks)
     chosen = select_many(oracle, asked, k=largest, method=unit.method, **_options(unit.method, unit.theta, oracle))
@@ -200,9 +229,14 @@ def _measured(rows: Array, query: Vector) -> dict[str, float]:
     return {"relevance": round(relevance, 9), "ilad": round(mean_pairwise_distance(rows), 9)}
 
 
+def _version(folder: Path) -> str:
+    """Changes when the vectors of a run do."""
+    return "".join(Run(folder).path(f"{part}.vectors.json").read_text("utf-8") for part in ("passages", "questions"))
+
+
 @lru_cache(maxsize=1)
-def _loaded(folder: Path, engine: Engine) -> tuple[Array, Array, Any]:
-    """Vectors and oracle, once in a process."""
+def _loaded(folder: Path, engine: Engine, version: str) -> tuple[Array, Array, Any]:
+    """Vectors and oracle, once in a process for each version of the vectors."""
     rows, queries = encoding.vectors(Run(folder))
     return rows, queries, engine.oracle(rows)
 
@@ -213,9 +247,10 @@ def _clusters(oracle: Any) -> Any:
     return cluster(oracle)
 
 
-def _workers(wanted: int | None, rows: Array, units: int) -> int:
+def _workers(wanted: int | None, rows: Array, units: int, engine: Engine) -> int:
+    """Every process holds an oracle of its own: one process where that is large, or would share a device."""
     if wanted is None:
-        wanted = (os.cpu_count() or 1) if rows.size <= _SMALL else 1
+        wanted = (os.cpu_count() or 1) if rows.size <= _SMALL and engine.kind != "torch" else 1
     if wanted < 1:
         raise InputError(f"workers must be at least 1, got {wanted}")
     return max(1, min(wanted, units))
@@ -249,7 +284,9 @@ def latency(
 
     What does not depend on the query (the clusters of MUSS) is made before.
     """
-    _, queries, oracle = _loaded(run.folder, engine or Engine())
+    engine = engine or Engine()
+    _same(run, "latency", engine)
+    _, queries, oracle = _loaded(run.folder, engine, _version(run.folder))
     questions = run.questions()
     places = np.unique(np.linspace(0, len(questions) - 1, min(sample, len(questions))).round().astype(int))
     plan = [(k, theta, place) for k in grid.ks for theta in grid.thetas for place in places]

@@ -75,6 +75,11 @@ class Run:
         return path
 
     @property
+    def complete(self) -> bool:
+        """Whether the stage `pool` has ended."""
+        return "passages" in self.facts and all(self.path(f"{n}.jsonl").is_file() for n in ("passages", "questions"))
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What run.json says."""
         return read_json(self.path("run.json"))
@@ -85,11 +90,15 @@ class Run:
 
     def questions(self) -> list[Question]:
         lines = records.read(self.needed("questions.jsonl", "pool"))
-        return [Question(r["id"], r["question"], _tuples(r["answers"]), _tuples(r["relevant"])) for r in lines]
+        return [
+            Question(r["id"], r["question"], _tuples(r.get("answers", [])), _tuples(r.get("relevant", [])))
+            for r in records.with_fields(lines, "questions.jsonl", ("id", "question"))
+        ]
 
     def passages(self) -> list[Passage]:
         lines = records.read(self.needed("passages.jsonl", "pool"))
-        return [Passage(r["id"], r["title"], r["text"]) for r in lines]
+        checked = records.with_fields(lines, "passages.jsonl", ("id", "title", "text"))
+        return [Passage(r["id"], r["title"], r["text"]) for r in checked]
 
     def put_questions(self, questions: Iterable[Question]) -> int:
         return records.write(self.path("questions.jsonl"), (asdict(q) for q in questions))
@@ -104,7 +113,12 @@ def _tuples(lists: list[list[str]]) -> tuple[tuple[str, ...], ...]:
 
 def read_json(path: Path) -> dict[str, Any]:
     """What a JSON file says; nothing if it is not there."""
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path} is broken ({error}); delete it, and what the stage wrote beside it") from None
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from breadth.errors import InputError
 from breadth.experiments import records
+from breadth.experiments.retrieval import KEY, METHODS
 from breadth.experiments.run import Run
 from breadth.experiments.statistics import Values
 
@@ -66,25 +67,38 @@ class Scores:
 
 
 def of_run(run: Run) -> Scores:
-    """The scores of a run folder. Cells that are not complete yet are left out; one must be."""
+    """The scores of a run folder, on the questions that all cells have; a cell that has far fewer than the others, of a
+    sweep that was stopped, is left out and named in `facts["incomplete"]`."""
     order = [question.id for question in run.questions()]
     found: dict[Cell, dict[str, dict[str, float]]] = defaultdict(dict)
-    for record in records.read(run.needed("retrieved.jsonl", "retrieve")):
+    lines = records.read(run.needed("retrieved.jsonl", "retrieve"), growing=True)
+    for record in records.with_fields(lines, "retrieved.jsonl", (*KEY, *MEASURES[:3])):
         cell = (record["method"], record["k"], record["theta"])
         found[cell][record["question"]] = {name: record[name] for name in MEASURES if name in record}
     most = max((len(values) for values in found.values()), default=0)
-    # A sweep over the first questions only is complete with these.
-    asked = [i for i in order if any(i in values for values in found.values() if len(values) == most)]
+    whole = {cell: values for cell, values in found.items() if 2 * len(values) >= most}
+    asked = [i for i in order if all(i in values for values in whole.values())] if whole else []
+    if found and not asked:
+        raise InputError("no question has all its sets yet; run `breadth experiment retrieve` to the end")
     cells = {
         cell: {name: np.array([values[i][name] for i in asked]) for name in values[asked[0]]}
-        for cell, values in found.items()
-        if len(values) == most and all(i in values for i in asked)
+        for cell, values in sorted(whole.items(), key=lambda item: _place(item[0]))
     }
     seconds: dict[Cell, list[float]] = defaultdict(list)
     if run.path("latency.jsonl").is_file():
-        for record in records.read(run.path("latency.jsonl")):
+        for record in records.read(run.path("latency.jsonl"), growing=True):
             seconds[record["method"], record["k"], record["theta"]].append(record["seconds"])
-    return Scores(run.facts, tuple(asked), cells, {cell: np.array(times) for cell, times in seconds.items()})
+    facts = {**run.facts, "asked": len(order)}
+    if len(whole) < len(found):
+        facts["incomplete"] = [list(cell) for cell in found if cell not in whole]
+    return Scores(facts, tuple(asked), cells, {cell: np.array(times) for cell, times in seconds.items()})
+
+
+def _place(cell: Cell) -> tuple[int, str, int, float]:
+    """Methods in the order of a sweep, then k, then θ."""
+    method, k, theta = cell
+    known = METHODS.index(method) if method in METHODS else len(METHODS)
+    return known, method, k, -1.0 if theta is None else theta
 
 
 def save(scores: Scores, path: Path) -> None:
@@ -106,9 +120,16 @@ def save(scores: Scores, path: Path) -> None:
             for (m, k, theta), values in scores.seconds.items()
         ],
     }
+    write_packed(path, data)
+
+
+def write_packed(path: Path, data: Any) -> None:
+    """A compressed JSON file, written under another name first; the same data gives the same bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) as out:
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) as out:
         out.write(json.dumps(data, ensure_ascii=False).encode())
+    partial.replace(path)
 
 
 def load(path: Path) -> Scores:
