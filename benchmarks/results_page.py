@@ -10,7 +10,7 @@ from benchmarks.experiments import COPIES, FOLDER, PAPERS_METHODS, load_answers
 from benchmarks.report import ROOT
 from breadth.experiments import comparison, figures, generation_tables, report, scores
 from breadth.experiments.scores import Scores
-from breadth.experiments.statistics import difference, holm, resamples
+from breadth.experiments.statistics import difference, flips_for, holm, resamples
 
 DOCS = ROOT / "docs"
 _TITLES = {
@@ -64,7 +64,7 @@ def _claims(known: dict[str, Scores], redundant: Sequence[tuple[int, Scores]]) -
     found.append(claims.redundancy(redundant, max(redundant[0][1].ks)))
     answers = load_answers()
     if answers is not None:
-        found += claims.generated(generation_tables.tables_of(answers["answers"]))
+        found += claims.generated(answers["answers"])
     found += claims.UNTESTED
     rows = [[c.where, c.says, f"**{c.verdict}**", c.found] for c in found]
     return ["## The paper's claims", "", *report.table(["where", "the paper", "here", "what was measured"], rows), ""]
@@ -86,6 +86,7 @@ def _section(name: str, found: Scores, level: str = "##") -> list[str]:
     lines = [f"{level} {_TITLES[name]}", "", *report.described(found), "", f"![{name}](results/{name}.png)", ""]
     first, *rest = report.area_tables(found)
     lines += [f"**Area under the frontier.** {first}", *rest, ""]
+    lines += ["**At the same θ.** " + report.same_theta_table(found)[0], *report.same_theta_table(found)[1:], ""]
     lines += [
         "**On the objective**, over all questions, k and θ: how often our set is better, equal, worse.",
         "",
@@ -127,10 +128,11 @@ def _copies_table(runs: Sequence[tuple[int, Scores]], k: int) -> list[str]:
         plain = found.cell("topk", k, 1.0)["recall"]
         weights = resamples(len(plain))
         for method, theta in keys:
-            gaps[copies, method, theta] = difference(found.cell(method, k, theta)["recall"], plain, weights)
+            ours = found.cell(method, k, theta)["recall"]
+            gaps[copies, method, theta] = difference(ours, plain, weights, flips=flips_for(len(keys) * len(runs)))
     corrected = dict(zip(gaps, holm([gap.p for gap in gaps.values()]), strict=True))
     rows = [["topk", "", *(f"{found.cell('topk', k, 1.0)['recall'].mean():.3f}" for _, found in runs)]]
-    pays: dict[str, int] = {}
+    pays: dict[str, set[int]] = {m: set() for m in methods}
     for method, theta in keys:
         cells = []
         for copies, found in runs:
@@ -138,12 +140,12 @@ def _copies_table(runs: Sequence[tuple[int, Scores]], k: int) -> list[str]:
             sure = corrected[key] < 0.05
             mark = "" if not sure else ("*" if gap.mean > 0 else "†")
             if mark == "*":
-                pays[method] = min(pays.get(method, copies), copies)
+                pays[method].add(copies)
             cells.append(f"{found.cell(method, k, theta)['recall'].mean():.3f}{mark}")
         rows.append([method, f"{theta:g}", *cells])
-    told = "; ".join(f"{m}: {f'from r = {pays[m]} on' if m in pays else 'at none of these r'}" for m in methods)
+    told = "; ".join(f"{m}: r = {', '.join(map(str, sorted(pays[m]))) or 'none'}" for m in methods)
     head = ["method", "θ", *(f"r = {copies}" for copies, _ in runs)]
-    return [*report.table(head, rows), "", f"Diversity pays (at some θ): {told}."]
+    return [*report.table(head, rows), "", f"Where diversity pays, at some θ: {told}."]
 
 
 def _redundancy_figure(runs: Sequence[tuple[int, Scores]], k: int) -> None:

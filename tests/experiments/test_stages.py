@@ -67,6 +67,8 @@ def test_a_pool_goes_on_where_it_stopped(tmp_path):
     assert len(list(read(tmp_path / "candidates.jsonl"))) == 6
     with pytest.raises(InputError, match="holds a run with other questions"):
         pooling.from_files(*arguments, per_question=20, limit=5)
+    with pytest.raises(InputError, match="holds a run with other top"):
+        pooling.from_files(*arguments, per_question=30, limit=6)
     assert len(run.questions()) == 6
 
 
@@ -154,6 +156,62 @@ def test_encoding_goes_on_where_it_stopped(tmp_path, monkeypatch):
         encoding.encode(run, other)
 
 
+def test_an_interrupted_second_encoding_is_not_taken_for_a_finished_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoding, "_BLOCK", 50)
+    run = pooled(tmp_path)
+    encoding.encode(run, Letters())
+    passages = run.passages()
+    run.put_passages([Passage(p.id, p.title, p.text[::-1]) for p in passages[::-1]])
+    with pytest.raises(RuntimeError, match="stopped"):
+        encoding.encode(run, Letters(fail_after=2))
+    with pytest.raises(InputError, match="run `breadth experiment encode` first"):
+        encoding.vectors(run)
+    rest = Letters()
+    encoding.encode(run, rest)
+    assert rest.encoded == len(passages) - 100
+    assert len(encoding.vectors(run)[0]) == len(passages)
+    run.path("passages.npy").write_bytes(run.path("passages.npy").read_bytes()[:200])
+    with pytest.raises(InputError, match="delete it and encode again"):
+        encoding.vectors(run)
+
+
+def test_sets_are_not_mixed_with_those_of_other_vectors_or_engines(tmp_path):
+    run = pooled(tmp_path, limit=2)
+    grid = retrieval.Grid(("topk",), ks=(3,))
+    encoding.encode(run, Letters())
+    assert retrieval.retrieve(run, grid, workers=1) == 2
+    retrieval.latency(run, retrieval.Grid(("topk",), (0.5,), (3,)), sample=1)
+    with pytest.raises(InputError, match="was made with other engine"):
+        retrieval.retrieve(run, grid, engine=retrieval.Engine("compact"), workers=1)
+    with pytest.raises(InputError, match="was made with other engine"):
+        retrieval.latency(run, grid, engine=retrieval.Engine("compact"))
+    encoding.encode(run, Letters(), dtype="float16")
+    with pytest.raises(InputError, match="was made with other vectors"):
+        retrieval.retrieve(run, grid, workers=1)
+    run.path("retrieved.jsonl").unlink()
+    assert retrieval.retrieve(run, grid, workers=1) == 2  # and with the new vectors, in the same process
+    with pytest.raises(InputError, match="was made by letters, not by others"):
+        encoding.put(run, "others", np.ones((len(run.passages()), 2)), np.ones((2, 2)))
+
+
+def test_copies_of_a_listed_passage_hold_its_answer(tmp_path):
+    question = Question("1", "?", relevant=(("a",), ("b", "c")))
+    (found,) = pooling._with_copies([question], 2)
+    assert found.relevant == (("a", "a~1", "a~2"), ("b", "b~1", "b~2", "c", "c~1", "c~2"))
+    made = list(copies.with_copies([Passage("a", "", "One sentence.")], 2))
+    assert [p.id for p in made] == ["a", "a~1", "a~2"]
+
+
+def test_a_passage_id_twice_is_an_error(tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"id": "1", "title": "", "text": "rome"}\n{"id": "1", "title": "", "text": "oslo"}\n')
+    with pytest.raises(InputError, match="'1' stands there twice"):
+        pooling.from_files(tmp_path / "run", "own", DATA / "questions.jsonl", path)
+    path.write_text("")
+    with pytest.raises(InputError, match="no passages"):
+        pooling.from_files(tmp_path / "run2", "own", DATA / "questions.jsonl", path)
+
+
 def test_vectors_belong_to_their_texts(tmp_path):
     run = pooled(tmp_path)
     encoding.encode(run, Letters(), dtype="float16")
@@ -216,7 +274,7 @@ def test_a_sweep_goes_on_where_it_stopped_whatever_the_number_of_processes(swept
     other = Run(tmp_path)
     for name in ("run.json", "questions.jsonl", "passages.jsonl", "passages.npy", "questions.npy"):
         other.path(name).write_bytes(swept.path(name).read_bytes())
-    for name in ("passages.vectors.json", "questions.vectors.json"):
+    for name in ("passages.vectors.json", "questions.vectors.json", "retrieved.json"):
         other.path(name).write_bytes(swept.path(name).read_bytes())
     other.path("retrieved.jsonl").write_bytes(b"".join(lines[:-7]) + lines[-7][:20])
     told = []
@@ -230,8 +288,12 @@ def test_a_sweep_goes_on_where_it_stopped_whatever_the_number_of_processes(swept
 
 
 def test_wrong_input_to_the_sweep(encoded):
-    with pytest.raises(InputError, match="methods must be of"):
+    with pytest.raises(InputError, match="method must be one of"):
         retrieval.Grid(("best",))
+    with pytest.raises(InputError, match="theta must be"):
+        retrieval.Grid(("mmr",), (7.0,))
+    with pytest.raises(InputError, match="k must be"):
+        retrieval.Grid(("mmr",), ks=(0,))
     with pytest.raises(InputError, match="k must be at most the number of passages"):
         retrieval.retrieve(encoded, retrieval.Grid(("topk",), ks=(10_000,)))
     with pytest.raises(InputError, match="engine must be"):
@@ -239,8 +301,9 @@ def test_wrong_input_to_the_sweep(encoded):
 
 
 @pytest.mark.parametrize("engine", [retrieval.Engine("compact"), retrieval.Engine("torch", "cpu")])
-def test_other_engines_find_the_same(swept, engine, tmp_path):
-    rows, queries, oracle = retrieval._loaded(swept.folder, engine)
+def test_other_engines_find_the_same(swept, engine):
+    rows, queries = encoding.vectors(swept)
+    oracle = engine.oracle(np.asarray(rows))
     array = breadth.select_many(np.asarray(rows), queries, k=10, theta=0.7)
     for a, b in zip(array, breadth.select_many(oracle, queries, k=10, theta=0.7), strict=True):
         assert a.objective == pytest.approx(b.objective, abs=1e-5)
@@ -259,6 +322,38 @@ def test_the_report(swept):
     assert len(found.seconds["mmr", 5, 0.4]) == 2
     for record in report.comparison.on_objective(found, "certified", [m for m in found.methods if m != "certified"]):
         assert record.worse == 0
+
+
+@pytest.mark.parametrize(
+    "grids",
+    [
+        [(("topk",), (0.5,), (3,))],
+        [(("certified",), (0.8,), (3,)), (("mmr",), (0.5,), (3,))],
+        [(("topk", "mmr"), (0.5,), (3,)), (("mmr",), (0.5,), (5,))],
+        [(("topk", "mmr"), (0.5,), (3,)), (("topk",), (0.5,), (5,))],
+    ],
+)
+def test_a_report_of_a_part_of_the_grid(tmp_path, grids):
+    run = pooled(tmp_path, limit=3)
+    encoding.encode(run, Letters())
+    for methods, thetas, ks in grids:
+        retrieval.retrieve(run, retrieval.Grid(methods, thetas, ks), workers=1)
+    lines = run.path("retrieved.jsonl").read_bytes()
+    run.path("retrieved.jsonl").write_bytes(lines + b'{"method": "mm')  # as a kill leaves it
+    assert all(path.stat().st_size > 100 for path in report.report(run))
+
+
+def test_questions_that_some_cells_lack_are_left_out(tmp_path):
+    run = pooled(tmp_path, limit=6)
+    encoding.encode(run, Letters())
+    retrieval.retrieve(run, retrieval.Grid(("topk",), ks=(3,)), workers=1)
+    retrieval.retrieve(run, retrieval.Grid(("mmr",), (0.5,), (3,)), workers=1, limit=4)
+    retrieval.retrieve(run, retrieval.Grid(("dpp",), (0.5,), (3,)), workers=1, limit=1)
+    found = scores.of_run(run)
+    assert len(found.questions) == 4
+    assert found.facts["incomplete"] == [["dpp", 3, 0.5]]
+    assert "Left out" in "\n".join(report.described(found))
+    assert "6 questions" in "\n".join(report.described(found))
 
 
 def test_a_report_without_sets_says_what_to_do(encoded, tmp_path):

@@ -98,16 +98,29 @@ def made(seed: int = 0) -> Scores:
 def test_what_is_better_is_found_to_be_better():
     known = made()
     (duel, *_), record = (
-        comparison.duels(known, "certified", ["frank_wolfe"]),
+        comparison.duels(known, "certified", "frank_wolfe"),
         comparison.on_objective(known, "certified", ["frank_wolfe", "topk"]),
     )
     assert duel.dominates
-    assert not any(d.dominates for d in comparison.duels(known, "frank_wolfe", ["certified"]))
+    assert not any(d.dominates for d in comparison.duels(known, "frank_wolfe", "certified"))
     assert record[0].better == record[0].cells == 160
     found = comparison.areas(known, 10, ["certified"])
     assert found["frank_wolfe"].ahead["certified"].low > 0
     assert found["certified"].ahead == {}
     assert "topk" not in found
+    lead = comparison.lead(known, 10, "certified", "frank_wolfe")
+    assert lead.low > 0
+    assert comparison.lead(known, 10, "frank_wolfe", "certified").mean == pytest.approx(-lead.mean)
+
+
+def test_many_tests_can_still_be_significant():
+    """A p-value of the permutation test can be as small as a correction for all the tests needs."""
+    rng = np.random.default_rng(3)
+    base = rng.normal(size=60)
+    weights = statistics.resamples(60, count=50)
+    flips = statistics.flips_for(400)
+    p = statistics.difference(base + 1.0, base, weights, flips=flips).p
+    assert statistics.holm([p] * 400)[0] < 0.05
 
 
 def test_scores_come_back_from_their_file(tmp_path):

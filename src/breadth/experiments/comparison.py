@@ -9,7 +9,16 @@ import numpy as np
 
 from breadth.errors import InputError
 from breadth.experiments.scores import Scores
-from breadth.experiments.statistics import Difference, Estimate, Values, difference, estimate, holm, resamples
+from breadth.experiments.statistics import (
+    Difference,
+    Estimate,
+    Values,
+    difference,
+    estimate,
+    flips_for,
+    holm,
+    resamples,
+)
 
 TIED = 1e-6
 """Objectives that differ by less are equal: scores are computed in float32."""
@@ -92,26 +101,66 @@ def areas(
     `ahead`: a reference's area minus this method's, with an interval from questions drawn anew (the same for both),
     and the share of these samples in which the sign is the other, doubled, as its p-value.
     """
-    weights = resamples(len(scores.questions), count=_AREA_RESAMPLES)
-    plain = scores.cell("topk", k, 1.0)
-    curves = {}
-    for method in scores.methods:
-        if method != "topk":
-            cells = [plain, *(scores.cells[method, k, t] for t in scores.curve(method, k))]
-            curves[method] = (np.array([c["ilad"] for c in cells]), np.array([c["recall"] for c in cells]))
-    start = float(plain["ilad"].mean())
+    curves = {method: _curve(scores, method, k) for method in scores.methods if method != "topk"}
+    stop = ilad_at(scores, practical, k) if practical else max(_reach(curve) for curve in curves.values())
+    return _areas(scores, k, references, curves, stop)
+
+
+def lead(scores: Scores, k: int, method: str, other: str, practical: tuple[str, float] | None = None) -> Difference:
+    """Area of one method minus that of another on the range that both reach, cut off at `practical` if given."""
+    curves = {name: _curve(scores, name, k) for name in (method, other)}
+    stop = min(_reach(curve) for curve in curves.values())
     if practical is not None:
-        stop = float(scores.cell(practical[0], k, practical[1])["ilad"].mean())
-    else:
-        stop = max(float(ilad.mean(axis=1).max()) for ilad, _ in curves.values())
+        stop = min(stop, ilad_at(scores, practical, k))
+    return _areas(scores, k, [method], curves, stop)[other].ahead[method]
+
+
+def frontiers(scores: Scores) -> list[int]:
+    """The k for which there is a frontier: top-k, and a method that is more diverse."""
+    return [
+        k
+        for k in scores.ks
+        if ("topk", k, None) in scores.cells
+        and any(_reach(_curve(scores, m, k)) > start_of(scores, k) for m in scores.methods if scores.curve(m, k))
+    ]
+
+
+Curve = tuple[Values, Values]
+
+
+def _curve(scores: Scores, method: str, k: int) -> Curve:
+    """ILAD and recall of a method's points, top-k's first: a row for each point, a column for each question."""
+    cells = [scores.cells["topk", k, None], *(scores.cells[method, k, t] for t in scores.curve(method, k))]
+    return np.array([c["ilad"] for c in cells]), np.array([c["recall"] for c in cells])
+
+
+def _reach(curve: Curve) -> float:
+    return float(curve[0].mean(axis=1).max())
+
+
+def start_of(scores: Scores, k: int) -> float:
+    """Where frontiers begin: top-k's mean ILAD."""
+    return float(scores.cells["topk", k, None]["ilad"].mean())
+
+
+def ilad_at(scores: Scores, at: tuple[str, float], k: int) -> float:
+    """The mean ILAD of a method at a θ."""
+    return float(scores.cell(at[0], k, at[1])["ilad"].mean())
+
+
+def _areas(scores: Scores, k: int, references: Sequence[str], curves: dict[str, Curve], stop: float) -> dict[str, Area]:
+    start = start_of(scores, k)
     if stop <= start:
         raise InputError(f"no method is more diverse than top-k at k = {k}: there is no frontier")
+    weights = resamples(len(scores.questions), count=_AREA_RESAMPLES)
     means = {m: under_frontier(i.mean(axis=1), r.mean(axis=1), start, stop) for m, (i, r) in curves.items()}
     drawn = {m: _drawn(i, r, weights, start, stop) for m, (i, r) in curves.items()}
     found = {}
     for method, values in drawn.items():
         low, high = np.percentile(values, [2.5, 97.5])
-        ahead = {r: _ahead(means[r] - means[method], drawn[r] - values) for r in references if r != method}
+        ahead = {
+            r: _ahead(means[r] - means[method], drawn[r] - values) for r in references if r != method and r in drawn
+        }
         found[method] = Area(method, k, Estimate(means[method], float(low), float(high)), ahead)
     return found
 
@@ -138,26 +187,33 @@ class Duel:
     recall: Difference
     ilad: Difference
 
+    def sign(self, measure: str) -> int:
+        """1 or -1 if the method is significantly higher or lower in recall or ilad, else 0."""
+        gap: Difference = getattr(self, measure)
+        return 0 if not gap.significant() else (1 if gap.mean > 0 else -1)
+
     @property
     def dominates(self) -> bool:
         """Not worse in either measure, and better in one: significantly, after correction."""
-        good = [d for d in (self.recall, self.ilad) if d.mean > 0 and d.significant()]
-        bad = [d for d in (self.recall, self.ilad) if d.mean < 0 and d.significant()]
-        return bool(good) and not bad
+        signs = [self.sign("recall"), self.sign("ilad")]
+        return max(signs) == 1 and min(signs) >= 0
 
 
-def duels(scores: Scores, method: str, others: Sequence[str], thetas: Sequence[float] | None = None) -> list[Duel]:
-    """Paired tests at every θ and k, with p-values corrected (Holm) over all of them."""
-    weights = resamples(len(scores.questions))
+def duels(scores: Scores, method: str, other: str, thetas: Sequence[float] | None = None) -> list[Duel]:
+    """Paired tests of two methods at every θ and k, with p-values corrected (Holm) for their number."""
+    cells = [
+        (k, theta)
+        for k in scores.ks
+        for theta in thetas or scores.thetas
+        if scores.has(method, k, theta) and scores.has(other, k, theta)
+    ]
+    weights = resamples(len(scores.questions), count=_AREA_RESAMPLES)
+    flips = flips_for(2 * len(cells))
     found = []
-    for other in others:
-        for k in scores.ks:
-            for theta in thetas or scores.thetas:
-                if not (scores.has(method, k, theta) and scores.has(other, k, theta)):
-                    continue
-                a, b = scores.cell(method, k, theta), scores.cell(other, k, theta)
-                gaps = [difference(a[name], b[name], weights) for name in ("recall", "ilad")]
-                found.append(Duel(method, other, k, theta, gaps[0], gaps[1]))
+    for k, theta in cells:
+        a, b = scores.cell(method, k, theta), scores.cell(other, k, theta)
+        gaps = [difference(a[name], b[name], weights, flips=flips) for name in ("recall", "ilad")]
+        found.append(Duel(method, other, k, theta, gaps[0], gaps[1]))
     corrected = holm([d.p for duel in found for d in (duel.recall, duel.ilad)])
     pairs = zip(found, corrected[::2], corrected[1::2], strict=True)
     return [Duel(d.method, d.other, d.k, d.theta, _at(d.recall, p), _at(d.ilad, q)) for d, p, q in pairs]

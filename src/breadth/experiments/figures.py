@@ -47,7 +47,10 @@ def _tradeoff(axis: Any, method: str, curve: Sequence[Point]) -> None:
     axis.errorbar(
         [p.ilad.mean for p in curve],
         [p.recall.mean for p in curve],
-        yerr=[[p.recall.mean - p.recall.low for p in curve], [p.recall.high - p.recall.mean for p in curve]],
+        yerr=[
+            [max(0.0, p.recall.mean - p.recall.low) for p in curve],
+            [max(0.0, p.recall.high - p.recall.mean) for p in curve],
+        ],
         color=colour,
         marker=mark,
         markersize=4,

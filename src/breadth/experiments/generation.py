@@ -147,10 +147,12 @@ def _chosen(
             f"no retrieved record fits methods={_shown(methods)}, ks={_shown(ks)}, thetas={_shown(thetas)} for the "
             f"first {len(asked)} questions; {_there(there)}"
         )
-    for what, wanted, column in (("method", methods, "method"), ("k", ks, "k"), ("theta", thetas, "theta")):
-        missing = sorted(set(wanted or ()) - {record[column] for record in found})
-        if missing:
-            raise InputError(f"no retrieved record fits {what} {missing[0]!r}; {_there(there)}")
+    wanted: dict[str, Sequence[Any]] = {"method": methods or (), "k": ks or (), "theta": thetas or ()}
+    for column, values in wanted.items():
+        known = {record[column] for record in found}
+        for value in values:
+            if value not in known:
+                raise InputError(f"no retrieved record fits {column} {value!r}; {_there(there)}")
     place = {name: number for number, name in enumerate(asked)}
     return sorted(found, key=lambda record: place[record["question"]])
 

@@ -45,6 +45,10 @@ def described(found: Scores) -> list[str]:
         f"{len(found.questions):,} questions, {facts['passages']:,} passages, encoder {facts['encoder']} "
         f"({facts['dim']} dimensions); {facts['note']}."
     ]
+    if len(found.questions) < facts.get("asked", 0):
+        lines.append(f"The run has {facts['asked']:,} questions; these are the ones with all their sets.")
+    for method, k, theta in facts.get("incomplete", ()):
+        lines.append(f"Left out, since most of its sets are missing: {method}, k = {k}, θ = {theta}.")
     if facts.get("copies"):
         lines.append(f"Every passage has {facts['copies']} near-copies.")
     return lines
@@ -54,8 +58,9 @@ def retrieval(found: Scores) -> list[str]:
     """All tables about retrieval."""
     lines = ["Recall, ILAD (means over questions) and median ms per query; in brackets 95 % bootstrap intervals.", ""]
     lines += sweep_table(comparison.points(found), found.ks)
-    if "topk" in found.methods:
+    if comparison.frontiers(found):
         lines += ["", "## Area under the frontier", "", *area_tables(found)]
+    lines += ["", "## At the same θ", "", *same_theta_table(found)]
     if OURS in found.methods:
         lines += ["", "## On the objective", "", *objective_table(found)]
     return lines
@@ -82,20 +87,22 @@ def sweep_table(points: Sequence[Point], ks: Sequence[int]) -> list[str]:
 def area_tables(found: Scores, references: Sequence[str] = (OURS, PAPERS)) -> list[str]:
     """Mean recall along each frontier, on the whole range and the practical one; how far the references are ahead."""
     known = [r for r in references if r in found.methods]
+    ks = comparison.frontiers(found)
     ranges: dict[str, tuple[str, float] | None] = {"the largest that any method reaches": None}
-    if found.has(PAPERS, found.ks[0], PRACTICAL):
+    at = [comparison.ilad_at(found, (PAPERS, PRACTICAL), k) for k in ks if found.has(PAPERS, k, PRACTICAL)]
+    if len(at) == len(ks) and all(x > comparison.start_of(found, k) for x, k in zip(at, ks, strict=True)):
         ranges[f"that of `{PAPERS}` at θ = {PRACTICAL:g}, the practical range"] = (PAPERS, PRACTICAL)
     lines = [
         "Mean recall along the frontier (concave hull of a method's points and top-k's). `ahead`: the reference's area",
         "minus the method's, * where its 95 % interval over questions excludes 0.",
     ]
-    head = ["method", *(name for k in found.ks for name in (f"area, k = {k}", *(f"{r} ahead" for r in known)))]
+    head = ["method", *(name for k in ks for name in (f"area, k = {k}", *(f"{r} ahead" for r in known)))]
     for name, practical in ranges.items():
-        areas = {k: comparison.areas(found, k, known, practical) for k in found.ks}
+        areas = {k: comparison.areas(found, k, known, practical) for k in ks}
         rows = []
-        for method in areas[found.ks[0]]:
+        for method in areas[ks[0]]:
             cells = [method]
-            for k in found.ks:
+            for k in ks:
                 cells += [str(areas[k][method].area), *(_gap(areas[k][method].ahead.get(r)) for r in known)]
             rows.append(cells)
         lines += ["", f"From top-k's ILAD to {name}:", "", *table(head, rows)]
@@ -109,12 +116,36 @@ def _gap(difference: Difference | None) -> str:
     return f"{difference.mean:+.4f}{star}"
 
 
+def same_theta_table(found: Scores) -> list[str]:
+    """Paired tests at every θ and k: in how many recall and diversity differ, and in how many one method dominates."""
+    lines = [
+        "Paired permutation tests at every k and θ, corrected (Holm) for each pair of methods: in how many of them",
+        "recall and ILAD are significantly higher / lower, and in how many one is higher and the other not lower.",
+        "",
+    ]
+    rows = []
+    for method in (OURS, PAPERS):
+        for other in (m for m in found.methods if m != method):
+            duels = comparison.duels(found, method, other) if method in found.methods else []
+            if duels:
+                counts = [
+                    f"{sum(d.sign(name) > 0 for d in duels)} / {sum(d.sign(name) < 0 for d in duels)}"
+                    for name in ("recall", "ilad")
+                ]
+                rows.append([method, other, str(len(duels)), *counts, str(sum(d.dominates for d in duels))])
+    if not rows:
+        return ["No two methods have sets for the same θ."]
+    return [*lines, *table(["method", "against", "tests", "recall", "ILAD", "dominates"], rows)]
+
+
 def objective_table(found: Scores) -> list[str]:
     """How often another method's set has a higher objective than ours: over all questions, k and θ."""
     others = [m for m in found.methods if m != OURS]
     rows = []
     for record in comparison.on_objective(found, OURS, others):
         n = record.cells
+        if n == 0:
+            continue
         shares = [f"{count:,} ({count / n:.1%})" for count in (record.better, record.tied, record.worse)]
         rows.append([record.other, f"{n:,}", *shares])
     return table(["against", "cells", f"{OURS} higher", "equal", f"{OURS} lower"], rows)

@@ -23,7 +23,7 @@ import numpy as np
 
 from breadth.api import methods as known_methods
 from breadth.api import select, select_many
-from breadth.checks import check_count, check_number
+from breadth.checks import check_choice, check_count, check_number
 from breadth.errors import InputError, WorkerError
 from breadth.experiments import encoding
 from breadth.experiments.evidence import Evidence
@@ -55,19 +55,23 @@ class Engine:
     kind: str = "array"
     device: str | None = None
 
+    def __post_init__(self) -> None:
+        check_choice(self.kind, "engine", ("array", "compact", "torch"))
+        if self.device is not None and self.kind != "torch":
+            raise InputError(f"device goes with engine torch, got device {self.device!r} with {self.kind!r}")
+
     def oracle(self, rows: Array) -> Any:
         if self.kind == "array":
             return ArrayOracle(rows)
         if self.kind == "compact":
             return CompactOracle.build(rows)
-        if self.kind == "torch":
+        else:
             from breadth.oracles.torch import TorchOracle
 
             try:
                 return TorchOracle(rows, device=self.device)
             except RuntimeError as error:
                 raise InputError(f"device {self.device!r} cannot be used: {error}") from error
-        raise InputError(f"engine must be array, compact or torch, got {self.kind!r}")
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,16 @@ def difference(a: Values, b: Values, weights: Values, seed: int = 0, flips: int 
     if not gap.any():
         return Difference(0.0, 0.0, 0.0, 1.0)
     rng = np.random.default_rng(seed)
-    signs = rng.integers(0, 2, size=(flips, len(gap)), dtype=np.int8) * 2.0 - 1.0
-    extreme = np.count_nonzero(np.abs(signs @ gap) / len(gap) >= abs(mean) - 1e-12)
+    extreme = 0
+    for start in range(0, flips, FLIPS):
+        signs = rng.integers(0, 2, size=(min(FLIPS, flips - start), len(gap)), dtype=np.int8) * 2.0 - 1.0
+        extreme += int(np.count_nonzero(np.abs(signs @ gap) / len(gap) >= abs(mean) - 1e-12))
     return Difference(mean, float(low), float(high), (1 + extreme) / (1 + flips))
+
+
+def flips_for(tests: int) -> int:
+    """Flips that let a p-value be small enough to survive a correction for so many tests."""
+    return max(FLIPS, 100 * tests)
 
 
 def holm(values: list[float]) -> list[float]:
