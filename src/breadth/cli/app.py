@@ -363,6 +363,7 @@ def doctor(as_json: AsJson = False) -> None:
         "model2vec": ("model2vec",),
         "openai": ("openai",),
         "onnx": ("onnxruntime",),
+        "pyserini": ("pyserini",),
     }
     found = {name: {package: _version(package) for package in packages} for name, packages in extras.items()}
     facts = {
