@@ -12,6 +12,9 @@ from breadth.experiments import comparison
 from breadth.experiments.scores import Scores
 from breadth.experiments.statistics import Difference, Values, difference, resamples
 
+RULES = """A claim is *reproduced* if the 95 % intervals of all its comparisons lie on the side that it says, *not
+reproduced* if one lies on the other side, *undecided* in between; where another rule is needed it stands in the last
+column. The same questions are compared with each other throughout."""
 REPRODUCED, NOT, OPEN, UNTESTABLE = "reproduced", "not reproduced", "undecided", "not testable here"
 FW = "frank_wolfe"
 _MODERATE, _LARGE, _SMALL = (0.5, 0.6, 0.7), (0.8, 0.9), (0.1, 0.2, 0.3)
@@ -59,7 +62,7 @@ def moderate(found: Scores, name: str) -> Claim:
     text = (
         f"up to the ILAD that Frank–Wolfe has at θ = {min(_MODERATE):g} its area is above MMR's and DPP's in {above} "
         f"of {len(gaps)} cases and below in {below} (95 % intervals); at the same θ its recall is significantly higher "
-        f"in {more} of {len(duels)} tests and its diversity lower in {less}: one θ, other trade-offs"
+        f"in {more} of {len(duels)} tests (corrected over these) and its diversity lower in {less}: other trade-offs"
     )
     return Claim("Fig. 2, left", says, _judged(gaps), text)
 
@@ -111,7 +114,10 @@ def clustered(found: Scores, name: str) -> Claim:
     verdict = OPEN if smallest == "dpp" else NOT
     if smallest == "dpp" and spans["dpp"] < 0.5 * spans[largest]:
         verdict = REPRODUCED
-    text = f"way from θ = 0.1 to 0.3 in the plane of mean ILAD and recall, mean over k: {told}"
+    text = (
+        f"way from θ = 0.1 to 0.3 in the plane of mean ILAD and recall, mean over k: {told} (tightly: the shortest "
+        "way, and less than half of the longest)"
+    )
     return Claim("Fig. 2, left", says, verdict, text)
 
 
@@ -135,11 +141,17 @@ def growth(found: Scores, name: str) -> Claim:
     low, high = min(found.ks), max(found.ks)
     ratio = {m: _ratio(_times(found, m, high), _times(found, m, low)) for m in ("mmr", "dpp", FW)}
     linear = high / low
-    good = 0.75 * linear < ratio["mmr"].mean < 1.25 * linear and ratio["dpp"].mean > ratio["mmr"].mean
-    good = good and ratio[FW].high < linear
+    about = abs(ratio["mmr"].mean / linear - 1.0) <= 0.25
+    if about and ratio["dpp"].low > linear and ratio[FW].high < linear:
+        verdict = REPRODUCED
+    else:
+        verdict = NOT if not about or ratio["dpp"].high < linear or ratio[FW].low > linear else OPEN
     told = ", ".join(f"{m} {r.mean:.1f} ({r.low:.1f}–{r.high:.1f})" for m, r in ratio.items())
-    text = f"{size:,} passages, CPU: time at k = {high} over time at k = {low}, of {linear:g} if linear: {told}"
-    return Claim("Fig. 2, right", says, REPRODUCED if good else NOT, text)
+    text = (
+        f"{size:,} passages, CPU, median over θ: time at k = {high} over time at k = {low}: {told}; linear is "
+        f"{linear:g}, and MMR's counts as linear within a quarter of that"
+    )
+    return Claim("Fig. 2, right", says, verdict, text)
 
 
 def faster(found: Scores, name: str) -> Claim:
@@ -153,7 +165,7 @@ def faster(found: Scores, name: str) -> Claim:
         if all(r.low > 2 for r in ratio.values())
         else (NOT if any(r.high < 1 for r in ratio.values()) else OPEN)
     )
-    text = f"on {size:,} passages, CPU: {told}; CPU, millions: [speed](benchmarks/speed.md)"
+    text = f"on {size:,} passages, CPU, median over θ: {told}; CPU, millions: [speed](benchmarks/speed.md)"
     return Claim("Fig. 2, right", says, verdict, text)
 
 

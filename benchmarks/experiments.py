@@ -16,6 +16,7 @@ from benchmarks.timing import machine
 from breadth.cli.experiment import progress_bar
 from breadth.encoders import encoder
 from breadth.experiments import encoding, generation, pooling, records, retrieval, scores, subsets
+from breadth.experiments.evidence import Evidence
 from breadth.experiments.reader import Reader
 from breadth.experiments.retrieval import Grid
 from breadth.experiments.run import Run
@@ -69,7 +70,7 @@ def run(name: str, recipe: Recipe, data: Path, folder: Path, workers: int | None
         with progress_bar(f"{name}: encode") as tell:
             encoding.encode(made, encoder(recipe.encoder), progress=tell)
     if not made.path("retrieved.jsonl").exists():  # what computes the sets, not what renders them
-        made.note(machine=machine(), versions=versions(), commit=commit())
+        made.note(machine=machine(), versions=versions(), commit=commit(), ceiling=ceiling(made))
     with progress_bar(f"{name}: sets") as tell:
         found = retrieval.retrieve(made, recipe.grid, workers=workers, progress=tell)
     if recipe.sample:
@@ -109,6 +110,13 @@ def load_answers() -> dict[str, Any] | None:
         return None
     data: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
     return data
+
+
+def ceiling(made: Run) -> float:
+    """The mean recall of all passages together."""
+    questions, passages = made.questions(), made.passages()
+    evidence, everything = Evidence(questions, passages), range(len(passages))
+    return round(sum(evidence.recall(question.id, everything) for question in questions) / len(questions), 4)
 
 
 def versions() -> dict[str, str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -46,8 +49,10 @@ def test_from_files_to_tables(tmp_path):
     [
         (("encode", "nowhere"), "is not a run folder"),
         (("pool", "r", "--dataset", "own"), "pass --folder"),
-        (("pool", "r", "--dataset", "squad", "--questions", "x", "--passages", "y"), "dataset must be one of"),
-        (("pool", "r", "--dataset", "asqa", *POOL[2:]), "questions.jsonl"),
+        (("pool", "r", "--dataset", "squad", *POOL[2:]), "dataset must be one of"),
+        (("pool", "r", "--dataset", "asqa", *POOL[2:]), "questions.jsonl is not JSON"),
+        (("pool", "r", *POOL[:4], "--passages", ".."), "there is no file"),
+        (("figure", "r", *POOL, "-k", "1000"), "choose with -k"),
         (("pool", "r", "--dataset", "asqa", "--folder", "nowhere"), "there is no file"),
         (("pool", "r", *POOL, "--copies", "2"), "--copies goes with --folder"),
         (("report", "nowhere"), "is not a run folder"),
@@ -59,6 +64,40 @@ def test_wrong_calls(arguments, message, tmp_path, monkeypatch):
     assert done.returncode == 1
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_no_endpoint_is_asked_that_was_not_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    run = tmp_path / "run"
+    for command in (
+        ("pool", run, *POOL, "--limit", 1),
+        ("encode", run),
+        ("retrieve", run, "--method", "topk", "-k", 2, "--sample", 0),
+    ):
+        assert experiment(*command).returncode == 0
+    assert "url must be the address of an endpoint" in experiment("generate", run, "--model", "tiny").stderr
+    assert "url must be" in experiment("generate", run, "--model", "tiny", "--url", "localhost:1/v1").stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of a process group are POSIX")
+def test_ctrl_c_says_that_the_command_can_go_on(tmp_path):
+    run = tmp_path / "run"
+    experiment("pool", run, *POOL)
+    experiment("encode", run)
+    command = [sys.executable, "-m", "breadth", "experiment", "retrieve", str(run), "--workers", "2"]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True
+    )
+    file = run / "retrieved.jsonl"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (file.exists() and file.stat().st_size):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "goes on" in errors
+    assert "Traceback" not in errors
+    assert file.read_bytes().endswith(b"\n")
 
 
 def test_a_dead_endpoint_is_one_line(tmp_path):

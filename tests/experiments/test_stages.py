@@ -73,12 +73,19 @@ def test_a_pool_goes_on_where_it_stopped(tmp_path):
 
 
 def test_wrong_input_to_the_pool(tmp_path):
-    with pytest.raises(InputError, match="exactly one of passages"):
+    with pytest.raises(InputError, match="exactly one of --passages"):
         pooling.from_files(tmp_path, "own", DATA / "questions.jsonl", None)
     with pytest.raises(InputError, match="is not a run folder"):
         Run.open(tmp_path)
     with pytest.raises(InputError, match="run `breadth experiment pool` first"):
         Run(tmp_path).questions()
+
+
+def test_a_pool_that_failed_does_not_block_its_folder(tmp_path):
+    with pytest.raises(InputError, match="has no id"):
+        pooling.from_files(tmp_path, "own", DATA / "questions.jsonl", DATA / "questions.jsonl")
+    assert len(pooled(tmp_path).questions()) == 6
+    assert pooled(tmp_path).complete  # again, with nothing to do
 
 
 def test_a_lucene_index_is_asked_through_pyserini(tmp_path, monkeypatch):
@@ -341,6 +348,25 @@ def test_a_report_of_a_part_of_the_grid(tmp_path, grids):
     lines = run.path("retrieved.jsonl").read_bytes()
     run.path("retrieved.jsonl").write_bytes(lines + b'{"method": "mm')  # as a kill leaves it
     assert all(path.stat().st_size > 100 for path in report.report(run))
+
+
+def test_a_report_does_not_name_vectors_that_did_not_make_it(tmp_path):
+    run = pooled(tmp_path, limit=2)
+    encoding.encode(run, Letters())
+    retrieval.retrieve(run, retrieval.Grid(("topk",), ks=(3,)), workers=1)
+    for name in ("passages.npy", "questions.npy"):
+        run.path(name).unlink()
+    other = Letters()
+    other.name = "others"
+    encoding.encode(run, other)
+    with pytest.raises(InputError, match="made with other passages or vectors"):
+        report.report(run)
+
+
+def test_figures_are_the_same_bytes_each_time(swept, tmp_path):
+    points = report.comparison.points(scores.of_run(swept))
+    first, second = (report.figures.retrieval(points, "t", tmp_path / name) for name in ("a", "b"))
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
 
 
 def test_questions_that_some_cells_lack_are_left_out(tmp_path):

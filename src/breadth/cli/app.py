@@ -65,9 +65,10 @@ def run() -> None:
     except (BreadthError, OSError, sqlite3.Error, UnicodeError) as error:
         show.err.print(f"error: {error}", style="red", soft_wrap=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        show.err.print("interrupted; what was committed is kept")
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == 130:  # Ctrl-C
+            show.err.print("stopped; what was done is kept, and the same command goes on")
+        raise
 
 
 def _open(path: Path, description: str | None) -> Index:

@@ -50,7 +50,12 @@ MiniLM = Annotated[
 EngineName = Annotated[str, typer.Option("--engine", help="array, compact (int8 codes, exact) or torch")]
 Device = Annotated[str | None, typer.Option(help="of torch: cuda, cuda:1, cpu …")]
 Model = Annotated[str, typer.Option(help="the model's name at the endpoint")]
-Url = Annotated[str | None, typer.Option(help="an OpenAI-compatible endpoint, e.g. http://localhost:8000/v1")]
+Url = Annotated[
+    str | None,
+    typer.Option(
+        help="an OpenAI-compatible endpoint, e.g. http://localhost:8000/v1 [OPENAI_BASE_URL]; key: OPENAI_API_KEY"
+    ),
+]
 MaxTokens = Annotated[int, typer.Option(min=1, help="longest answer")]
 Concurrency = Annotated[int, typer.Option(min=1, help="requests under way at a time")]
 Timeout = Annotated[float, typer.Option(min=0.1, help="seconds to wait for one answer")]
@@ -213,13 +218,17 @@ def figure(
     minilm: MiniLM = None,
     engine: EngineName = "array",
     device: Device = None,
+    ks: Ks = None,
     limit: Limit = None,
     as_json: AsJson = False,
 ) -> None:
     """The paper's Figure 2 in one go: pool, encode, retrieve and report, as far as they are not done yet."""
     pool(run, dataset, questions, passages, lucene, folder, limit=limit, as_json=as_json)
+    size = Run.open(run).facts["passages"]
+    if max(ks or retrieval.KS) > size:
+        raise InputError(f"k must be at most the number of passages ({size}); choose with -k")
     encode(run, encoder, dtype, minilm, as_json)
-    retrieve(run, engine=engine, device=device, as_json=as_json)
+    retrieve(run, ks=ks, engine=engine, device=device, as_json=as_json)
     report_command(run, as_json)
 
 

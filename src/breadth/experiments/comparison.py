@@ -96,12 +96,15 @@ def areas(
     scores: Scores, k: int, references: Sequence[str], practical: tuple[str, float] | None = None
 ) -> dict[str, Area]:
     """The area under every method's frontier between top-k's ILAD and the largest that any method reaches or, with
-    `practical`, the one that this method has at this θ. Plain top-k (θ = 1) is a point of every frontier.
+    `practical`, the one that this method has at this θ. Plain top-k (θ = 1) is a point of every frontier. Methods
+    without θ are single points and have none.
 
     `ahead`: a reference's area minus this method's, with an interval from questions drawn anew (the same for both),
     and the share of these samples in which the sign is the other, doubled, as its p-value.
     """
-    curves = {method: _curve(scores, method, k) for method in scores.methods if method != "topk"}
+    curves = {
+        method: _curve(scores, method, k) for method in scores.methods if scores.curve(method, k) not in ([], [None])
+    }
     stop = ilad_at(scores, practical, k) if practical else max(_reach(curve) for curve in curves.values())
     return _areas(scores, k, references, curves, stop)
 
@@ -121,7 +124,11 @@ def frontiers(scores: Scores) -> list[int]:
         k
         for k in scores.ks
         if ("topk", k, None) in scores.cells
-        and any(_reach(_curve(scores, m, k)) > start_of(scores, k) for m in scores.methods if scores.curve(m, k))
+        and any(
+            _reach(_curve(scores, m, k)) > start_of(scores, k)
+            for m in scores.methods
+            if scores.curve(m, k) not in ([], [None])
+        )
     ]
 
 

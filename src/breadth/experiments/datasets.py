@@ -93,7 +93,8 @@ def _qampari(item: dict[str, Any], path: Path) -> Question:
 def _question(identity: Any, text: Any, answers: Any, name: str) -> Question:
     good = isinstance(answers, list) and answers and all(isinstance(forms, list) and forms for forms in answers)
     if not good or not all(isinstance(form, str) for forms in answers for form in forms):
-        raise InputError(f"{name}: answers must be lists of the forms of each answer, got {str(answers)[:80]}")
+        seen = "is this a file of questions?" if answers is None else f"got {str(answers)[:80]}"
+        raise InputError(f"{name}: answers must be lists of the forms of each answer; {seen}")
     if not isinstance(identity, str) or not isinstance(text, str) or not text.strip():
         raise InputError(f"{name} has no id or no question")
     return Question(identity, text, tuple(tuple(forms) for forms in answers))

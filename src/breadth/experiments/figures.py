@@ -26,19 +26,22 @@ _ENDINGS = (".png", ".svg")
 def retrieval(points: Sequence[Point], title: str, target: Path) -> list[Path]:
     """One row of two panels for each k; written as PNG and SVG, `target` being the name without ending."""
     figure, ks = _figure(), sorted({p.k for p in points})
-    figure.set_size_inches(11, 4 * len(ks))
-    axes = figure.subplots(len(ks), 2, squeeze=False)
-    for (left, right), k in zip(axes, ks, strict=True):
+    timed = any(p.milliseconds is not None for p in points)  # else the second panel would be empty
+    figure.set_size_inches(11 if timed else 6.5, 4 * len(ks))
+    axes = figure.subplots(len(ks), 1 + timed, squeeze=False)
+    for row, k in zip(axes, ks, strict=True):
         for method in dict.fromkeys(p.method for p in points):
             curve = [p for p in points if (p.method, p.k) == (method, k)]
             curve.sort(key=lambda p: -1.0 if p.theta is None else p.theta)
-            _tradeoff(left, method, curve)
-            _latency(right, method, curve, [p.theta for p in points if p.theta is not None])
-        left.set(xlabel="diversity (ILAD)", ylabel=f"recall@{k}", title=f"{title}, k = {k}")
-        right.set(xlabel="θ", ylabel="ms per query", yscale="log", title="latency, one query at a time")
-        left.grid(alpha=0.3)
-        right.grid(alpha=0.3)
-        left.legend(fontsize=7)
+            _tradeoff(row[0], method, curve)
+            if timed:
+                _latency(row[1], method, curve, [p.theta for p in points if p.theta is not None])
+        row[0].set(xlabel="diversity (ILAD)", ylabel=f"recall@{k}", title=f"{title}, k = {k}")
+        row[0].legend(fontsize=7)
+        if timed:
+            row[1].set(xlabel="θ", ylabel="ms per query", yscale="log", title="latency, one query at a time")
+        for axis in row:
+            axis.grid(alpha=0.3)
     return _written(figure, target)
 
 
@@ -70,17 +73,20 @@ def _latency(axis: Any, method: str, curve: Sequence[Point], thetas: Sequence[fl
         axis.plot([p.theta for p in timed], times, color=colour, marker=mark, markersize=4, linewidth=1, label=method)
 
 
-def redundancy(curves: dict[str, list[tuple[float, float]]], title: str, label: str, target: Path) -> list[Path]:
-    """Recall of each method against the number of near-copies."""
+def redundancy(
+    panels: dict[str, dict[str, list[tuple[float, float]]]], title: str, label: str, target: Path
+) -> list[Path]:
+    """Recall of each method against the number of near-copies, a panel for each θ."""
     figure = _figure()
-    figure.set_size_inches(6.5, 4.5)
-    axis = figure.subplots()
-    for method, points in curves.items():
-        colour, mark = STYLES.get(method, ("tab:cyan", "x"))
-        axis.plot(*zip(*points, strict=True), color=colour, marker=mark, markersize=5, linewidth=1.2, label=method)
-    axis.set(xlabel="near-copies of each passage", ylabel=label, title=title)
-    axis.grid(alpha=0.3)
-    axis.legend(fontsize=8)
+    figure.set_size_inches(4.5 * len(panels), 4)
+    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axis, (name, curves) in zip(axes, panels.items(), strict=True):
+        for method, points in curves.items():
+            colour, mark = STYLES.get(method, ("tab:cyan", "x"))
+            axis.plot(*zip(*points, strict=True), color=colour, marker=mark, markersize=5, linewidth=1.2, label=method)
+        axis.set(xlabel="near-copies of each passage", ylabel=label, title=f"{title}, {name}")
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8)
     return _written(figure, target)
 
 
@@ -92,10 +98,18 @@ def _figure() -> Any:
     return Figure(layout="constrained")
 
 
+def _saved(figure: Any, path: Path) -> None:
+    """The same figure gives the same bytes."""
+    from matplotlib import rc_context
+
+    kept = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+    with rc_context({"svg.hashsalt": "breadth"}):
+        figure.savefig(path, dpi=130, metadata=kept)
+
+
 def _written(figure: Any, target: Path) -> list[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     paths = [target.with_name(target.name + ending) for ending in _ENDINGS]
     for path in paths:
-        kept = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-        figure.savefig(path, dpi=130, metadata=kept)
+        _saved(figure, path)
     return paths

@@ -85,7 +85,10 @@ def from_files(
 ) -> Run:
     """A run on the published files: BM25 over a file of passages, or over a Lucene index through Pyserini."""
     if (passages is None) == (lucene is None):
-        raise InputError("pass exactly one of passages (a file) and lucene (an index of Pyserini)")
+        raise InputError("pass exactly one of --passages (a file) and --lucene (an index of Pyserini)")
+    for path in (questions, passages):
+        if path is not None and not path.is_file():
+            raise InputError(f"there is no file {str(path)!r}")
     asked = datasets.read_questions(questions, dataset)[:limit]
     files = fingerprint([questions] if passages is None else [questions, passages])
     note = f"BM25's top {per_question} of each question, merged"
@@ -109,9 +112,12 @@ def _begin(folder: Path, facts: dict[str, Any]) -> Run:
     run = Run(folder)
     if run.path("run.json").is_file():
         known = run.facts
-        for name in ("dataset", "files", "copies", "questions", "top", "lucene"):
-            if known.get(name) != facts[name]:
-                raise InputError(f"{folder} holds a run with other {name}; take another folder")
+        other = [name for name in facts if name not in ("note", "answers") and known.get(name) != facts[name]]
+        if other and run.complete:
+            raise InputError(f"{folder} holds a run with other {other[0]}; take another folder")
+        if other:  # a pool that was never finished
+            run.path("candidates.jsonl").unlink(missing_ok=True)
+            run.path("run.json").unlink()
     folder.mkdir(parents=True, exist_ok=True)
     run.note(**facts)
     return run

@@ -35,7 +35,7 @@ _ADVICE = {
 class Reader:
     """Asks a chat model at temperature 0 and keeps every answer in a file, so that none is ever asked for twice.
 
-    `url` defaults to the client's (OPENAI_BASE_URL), the key is OPENAI_API_KEY. `cache` is a file of JSON lines; an
+    `url` defaults to the environment's OPENAI_BASE_URL, the key is OPENAI_API_KEY. `cache` is a file of JSON lines; an
     answer is known by the SHA-256 of model, messages, max_tokens and temperature (not of the url: the same model
     elsewhere is the same model) and is on the disk before `answers` goes on. At most `concurrency` requests are under
     way. Connection errors, timeouts and the states 408, 409, 429 and 5xx are tried `tries` times, with `wait` seconds
@@ -70,6 +70,10 @@ class Reader:
         self._known = {one["key"]: str(one["answer"]) for one in records.read(cache)}
         self._lock = threading.Lock()
         key = os.environ.get("OPENAI_API_KEY", "none")  # local servers want none, the client wants one
+        url = url or os.environ.get("OPENAI_BASE_URL")
+        if url is None or not url.startswith(("http://", "https://")):
+            seen = "nothing" if url is None else repr(url)
+            raise InputError(f"url must be the address of an endpoint, like http://localhost:8000/v1; got {seen}")
         self._client: Any = openai.OpenAI(base_url=url, api_key=key, timeout=timeout, max_retries=0)
 
     def close(self) -> None:

@@ -27,6 +27,8 @@ def report(run: Run) -> list[Path]:
     (folder / "retrieval.md").write_text("\n".join(page), encoding="utf-8")
     written = [folder / "scores.json.gz", folder / "retrieval.md"]
     written += figures.retrieval(comparison.points(found), title, folder / "retrieval")
+    for name in ("generation.md", "generation.tex"):
+        (folder / name).unlink(missing_ok=True)
     if run.path("generated.jsonl").is_file():
         rows = generation_tables.tables(run)
         for name, text in (
@@ -42,9 +44,11 @@ def described(found: Scores) -> list[str]:
     """What the scores are about, in words."""
     facts = found.facts
     lines = [
-        f"{len(found.questions):,} questions, {facts['passages']:,} passages, encoder {facts['encoder']} "
-        f"({facts['dim']} dimensions); {facts['note']}."
+        f"{len(found.questions):,} questions, {facts['passages']:,} passages, encoder {facts.get('encoder')} "
+        f"({facts.get('dim')} dimensions), engine {facts.get('engine')}; {facts['note']}."
     ]
+    if "ceiling" in facts:
+        lines.append(f"All passages together hold {facts['ceiling']:.3f} of the answers: no recall can be above that.")
     if len(found.questions) < facts.get("asked", 0):
         lines.append(f"The run has {facts['asked']:,} questions; these are the ones with all their sets.")
     for method, k, theta in facts.get("incomplete", ()):
@@ -56,19 +60,22 @@ def described(found: Scores) -> list[str]:
 
 def retrieval(found: Scores) -> list[str]:
     """All tables about retrieval."""
-    lines = ["Recall, ILAD (means over questions) and median ms per query; in brackets 95 % bootstrap intervals.", ""]
+    times = " and median ms per query" if found.seconds else ""
+    lines = [f"Recall, ILAD (means over questions){times}; in brackets 95 % bootstrap intervals.", ""]
     lines += sweep_table(comparison.points(found), found.ks)
     if comparison.frontiers(found):
         lines += ["", "## Area under the frontier", "", *area_tables(found)]
     lines += ["", "## At the same θ", "", *same_theta_table(found)]
-    if OURS in found.methods:
+    if OURS in found.methods and len(found.methods) > 1:
         lines += ["", "## On the objective", "", *objective_table(found)]
     return lines
 
 
 def sweep_table(points: Sequence[Point], ks: Sequence[int]) -> list[str]:
     """Methods and θ down, k across."""
-    head = ["method", "θ", *(name for k in ks for name in (f"recall@{k}", f"ILAD, k = {k}", "ms"))]
+    timed = any(p.milliseconds is not None for p in points)
+    more = ("ms",) if timed else ()
+    head = ["method", "θ", *(name for k in ks for name in (f"recall@{k}", f"ILAD, k = {k}", *more))]
     rows = []
     known = {(p.method, p.k, p.theta): p for p in points}
     for method, theta in dict.fromkeys((p.method, p.theta) for p in points):
@@ -76,10 +83,10 @@ def sweep_table(points: Sequence[Point], ks: Sequence[int]) -> list[str]:
         for k in ks:
             point = known.get((method, k, theta))
             if point is None:
-                cells += ["", "", ""]
+                cells += [""] * (2 + len(more))
             else:
                 time = "" if point.milliseconds is None else f"{point.milliseconds:.1f}"
-                cells += [str(point.recall), f"{point.ilad.mean:.3f}", time]
+                cells += [str(point.recall), f"{point.ilad.mean:.3f}", *([time] if timed else ())]
         rows.append(cells)
     return table(head, rows)
 
@@ -94,7 +101,8 @@ def area_tables(found: Scores, references: Sequence[str] = (OURS, PAPERS)) -> li
         ranges[f"that of `{PAPERS}` at θ = {PRACTICAL:g}, the practical range"] = (PAPERS, PRACTICAL)
     lines = [
         "Mean recall along the frontier (concave hull of a method's points and top-k's). `ahead`: the reference's area",
-        "minus the method's, * where its 95 % interval over questions excludes 0.",
+        "minus the method's, * where its 95 % interval over questions excludes 0. Where a method does not reach, its",
+        "frontier counts as 0.",
     ]
     head = ["method", *(name for k in ks for name in (f"area, k = {k}", *(f"{r} ahead" for r in known)))]
     for name, practical in ranges.items():
@@ -146,7 +154,7 @@ def objective_table(found: Scores) -> list[str]:
         n = record.cells
         if n == 0:
             continue
-        shares = [f"{count:,} ({count / n:.1%})" for count in (record.better, record.tied, record.worse)]
+        shares = [f"{count:,} ({count / n:.2%})" for count in (record.better, record.tied, record.worse)]
         rows.append([record.other, f"{n:,}", *shares])
     return table(["against", "cells", f"{OURS} higher", "equal", f"{OURS} lower"], rows)
 

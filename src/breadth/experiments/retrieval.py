@@ -114,7 +114,7 @@ def retrieve(
     rows, _ = encoding.vectors(run)
     questions = run.questions()[:limit]
     if max(grid.ks) > len(rows):
-        raise InputError(f"k must be at most the number of passages ({len(rows)}), got {max(grid.ks)}")
+        raise InputError(f"k must be at most the number of passages ({len(rows)}), got {max(grid.ks)}; choose with -k")
     evidence = Evidence(questions, run.passages())
     _same(run, "retrieved", engine)
     total = len(grid.cells()) * len(questions)
@@ -146,9 +146,19 @@ def _same(run: Run, name: str, engine: Engine) -> None:
     known = read_json(notes)
     if known and known != mark and lines.exists() and lines.stat().st_size:
         what = next(key for key in mark if known.get(key) != mark[key])
-        raise InputError(f"{lines} was made with other {what}; take another folder, or delete it to begin anew")
+        raise InputError(
+            f"{lines} was made with other {what} ({_short(known.get(what))}, not {_short(mark[what])}); take another "
+            "folder, or delete it to begin anew"
+        )
     write_json(notes, mark)
     run.note(engine=engine.kind if engine.device is None else f"{engine.kind} on {engine.device}")
+
+
+def _short(value: Any) -> str:
+    """An engine or device by name, vectors by their encoder and precision."""
+    if isinstance(value, dict):
+        return " ".join(str(value["passages"].get(key)) for key in ("encoder", "dtype"))
+    return str(value)
 
 
 @dataclass(frozen=True)

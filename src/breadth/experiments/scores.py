@@ -14,7 +14,7 @@ import numpy as np
 from breadth.errors import InputError
 from breadth.experiments import records
 from breadth.experiments.retrieval import KEY, METHODS
-from breadth.experiments.run import Run
+from breadth.experiments.run import Run, read_json
 from breadth.experiments.statistics import Values
 
 Cell = tuple[str, int, float | None]
@@ -69,6 +69,10 @@ class Scores:
 def of_run(run: Run) -> Scores:
     """The scores of a run folder, on the questions that all cells have; a cell that has far fewer than the others, of a
     sweep that was stopped, is left out and named in `facts["incomplete"]`."""
+    made_with = read_json(run.path("retrieved.json")).get("vectors", {})
+    for part, mark in made_with.items():
+        if read_json(run.path(f"{part}.vectors.json")) != mark:
+            raise InputError(f"retrieved.jsonl was made with other {part} or vectors than are there now; retrieve anew")
     order = [question.id for question in run.questions()]
     found: dict[Cell, dict[str, dict[str, float]]] = defaultdict(dict)
     lines = records.read(run.needed("retrieved.jsonl", "retrieve"), growing=True)
@@ -89,6 +93,8 @@ def of_run(run: Run) -> Scores:
         for record in records.read(run.path("latency.jsonl"), growing=True):
             seconds[record["method"], record["k"], record["theta"]].append(record["seconds"])
     facts = {**run.facts, "asked": len(order)}
+    if made_with:
+        facts["encoder"] = made_with["passages"]["encoder"]
     if len(whole) < len(found):
         facts["incomplete"] = [list(cell) for cell in found if cell not in whole]
     return Scores(facts, tuple(asked), cells, {cell: np.array(times) for cell, times in seconds.items()})
