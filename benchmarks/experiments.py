@@ -124,5 +124,7 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    """The commit, marked if the package differs from it."""
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    clean = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "src"], cwd=ROOT, capture_output=True)
+    return (done.stdout.strip() or "unknown") + ("" if clean.returncode == 0 else "-dirty")
