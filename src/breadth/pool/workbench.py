@@ -32,7 +32,8 @@ _LOOSE = 0.02
 _STARTS, _NEAR = 96, 1024
 """Starts times k, and how many rows they choose from."""
 _FEW = 5
-_COMPILED_STARTS, _COMPILED_RATE = 8, 1000.0
+_COMPILED_STARTS, _COMPILED_RATE, _AGAIN = 8, 1000.0, 3.0
+"""Starts, tabu iterations as above, and how many times more of them on rows that have been settled before."""
 _PAIRS = 20_000
 """Steps between two entries of x, at the most, in one relaxation."""
 LOW_THETA = 0.45
@@ -152,7 +153,7 @@ class Workbench:
             entering,
             self._longest,
             starts,
-            _COMPILED_RATE,
+            _COMPILED_RATE if starts else _AGAIN * _COMPILED_RATE,
             search.GAIN * (1.0 + problem.k),
             float(problem.scale),
             lightly,
