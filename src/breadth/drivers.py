@@ -10,7 +10,7 @@ from typing import Any
 
 from breadth.errors import OracleError
 from breadth.oracles.protocol import AsyncOracle, Oracle
-from breadth.oracles.requests import Asking, Request, Rows
+from breadth.oracles.requests import Asking, Request, Rows, answered_together
 
 
 def run(solver: Asking, oracle: Oracle) -> Any:
@@ -29,18 +29,16 @@ def run(solver: Asking, oracle: Oracle) -> Any:
 
 def run_many(solvers: Iterable[Asking], oracle: Oracle) -> list[Any]:
     """Many queries in lockstep: questions of one kind go to the oracle as one batch, one scan for all."""
-    tasks = [_Task(solver) for solver in solvers]
-    for task in tasks:
-        task.resume(None)
-    while waiting := [task for task in tasks if task.request is not None]:
-        kinds: dict[type, list[_Task]] = {}
-        for task in waiting:
-            kinds.setdefault(type(task.request), []).append(task)
-        for kind, group in kinds.items():
-            answers = kind.ask_many([task.request for task in group], oracle)  # type: ignore[attr-defined]
-            for task, answer in zip(group, answers, strict=True):
-                task.resume(answer)
-    return [task.result() for task in tasks]
+    return answered_together([_tracked(solver) for solver in solvers], oracle)
+
+
+def _tracked(solver: Asking) -> Asking:
+    """The same solver, its answers checked and its cost counted."""
+    task = _Task(solver)
+    task.resume(None)
+    while task.request is not None:
+        task.resume((yield task.request))
+    return task.result()
 
 
 async def arun(solver: Asking, oracle: AsyncOracle | Oracle) -> Any:

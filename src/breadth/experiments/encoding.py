@@ -29,11 +29,8 @@ def encode(run: Run, encoder: Encoder, *, dtype: str = "float32", progress: Any 
     def tell(before: int) -> Callable[[int], None]:
         return lambda done: progress(before + done, total) if progress is not None else None
 
-    for name, texts, kind, before in (
-        ("passages", passages, "document", 0),
-        ("questions", questions, "query", len(passages)),
-    ):
-        _encode_one(run, name, texts, kind, encoder, dtype, tell(before))  # type: ignore[arg-type]
+    _encode_one(run, "passages", passages, "document", encoder, dtype, tell(0))
+    _encode_one(run, "questions", questions, "query", encoder, dtype, tell(len(passages)))
     run.note(encoder=encoder.name, dim=encoder.dim)
 
 
