@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from breadth.experiments import comparison
-from breadth.experiments.scores import Scores
-from breadth.experiments.statistics import Difference, Values, difference, resamples
+from breadth_experiments import comparison
+from breadth_experiments.scores import Scores
+from breadth_experiments.statistics import Difference, Values, difference, resamples
 
 RULES = """A claim is *reproduced* if the 95 % intervals of all its comparisons lie on the side that it says, *not
 reproduced* if one lies on the other side, *undecided* in between; where another rule is needed it stands in the last

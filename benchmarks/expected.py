@@ -14,8 +14,8 @@ from typing import Any
 
 from benchmarks.report import ROOT
 from breadth.encoders import encoder
-from breadth.experiments import encoding, pooling, retrieval, scores
-from breadth.experiments.retrieval import Grid
+from breadth_experiments import encoding, pooling, retrieval, scores
+from breadth_experiments.retrieval import Grid
 
 EXPECTED = ROOT / "benchmarks" / "expected.json"
 SHIPPED = ROOT / "examples" / "data" / "wikipedia"

@@ -13,13 +13,13 @@ from typing import Any
 
 from benchmarks.report import RESULTS, ROOT
 from benchmarks.timing import machine
-from breadth.cli.experiment import progress_bar
 from breadth.encoders import encoder
-from breadth.experiments import encoding, generation, pooling, records, retrieval, scores, subsets
-from breadth.experiments.evidence import Evidence
-from breadth.experiments.reader import Reader
-from breadth.experiments.retrieval import Grid
-from breadth.experiments.run import Run
+from breadth_experiments import encoding, generation, pooling, records, retrieval, scores, subsets
+from breadth_experiments.commands import progress_bar
+from breadth_experiments.evidence import Evidence
+from breadth_experiments.reader import Reader
+from breadth_experiments.retrieval import Grid
+from breadth_experiments.run import Run
 
 FOLDER = RESULTS / "experiments"
 PAPERS_METHODS = ("topk", "mmr", "dpp", "frank_wolfe", "certified")

@@ -11,14 +11,14 @@ from typing import Any
 _CODE = """
 import json, sys, time
 import numpy as np
-from breadth import compiled, select
+from breadth import kernels, select
 from breadth.oracles import CompactOracle
 
 def kilobytes(name):
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
-compiled.load()
+kernels.load()
 loaded = kilobytes("VmRSS:")
 started = time.perf_counter()
 oracle = CompactOracle.open(sys.argv[1])

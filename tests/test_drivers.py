@@ -7,8 +7,8 @@ import pytest
 
 from breadth import ArrayOracle, CountingOracle, OracleError, Problem
 from breadth.drivers import arun, run, run_many
+from breadth.methods.registry import SOLVERS
 from breadth.oracles import facts
-from breadth.solvers import SOLVERS
 from tests.oracles.test_wrappers import SearchOnly
 from tests.synthetic import clustered, query_near
 
@@ -78,7 +78,7 @@ def test_no_queries_is_no_work(E):
 
 
 def test_score_batches_are_cut_to_bounded_memory(rng, E, monkeypatch):
-    monkeypatch.setattr("breadth.oracles.requests._BATCH_SCORES", 2 * len(E))
+    monkeypatch.setattr("breadth.requests._BATCH_SCORES", 2 * len(E))
     oracle = CountingOracle(ArrayOracle(E))
     cases = [Problem(query_near(rng, E), 3, 0.5) for _ in range(5)]
     run_many([SOLVERS["mmr"](p, facts(oracle)) for p in cases], oracle)

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_oracles_and_solvers_without_compiled_code():
-    parts = ["tests/solvers", "tests/oracles/test_array.py", "tests/test_tradeoff.py", "tests/index/test_segmented.py"]
+    parts = ["tests/methods", "tests/certified", "tests/oracles/test_array.py", "tests/oracles/test_segmented.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *parts]
     environment = {**os.environ, "BREADTH_COMPILED": "0"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)

@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 
 from breadth import drivers
+from breadth.certified import tradeoff
 from breadth.checks import check_choice, check_count, check_k, check_number, check_query, check_relevance
 from breadth.errors import InputError, OracleError
 from breadth.explanation import Explanation
 from breadth.frontier import Frontier
+from breadth.methods.explain import explain
+from breadth.methods.pooled import pooled
+from breadth.methods.registry import SOLVERS
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import AsyncOracle, Oracle, facts
-from breadth.oracles.requests import Asking
 from breadth.problem import Problem
+from breadth.requests import Asking
 from breadth.selection import Selection
-from breadth.solvers import SOLVERS, tradeoff
-from breadth.solvers.explain import explain
-from breadth.solvers.pooled import pooled
 
 _DEFAULT_THETA = 0.7
 _TOGETHER = 32
@@ -60,7 +61,7 @@ def select(
     choose    with theta="auto": a function that scores a candidate `Selection`; the best scored one is returned.
     method    one of `methods()`.
     pool      restrict the method to this many most relevant rows.
-    options   of the method: see the docstring of `breadth.solvers.<method>`.
+    options   of the method: see the docstring of `breadth.methods.<method>`.
 
     maximises θ·relevance + (1-θ)(ILAD - 1), see `Selection`.
     """

@@ -10,7 +10,7 @@ from typing import Any
 
 from breadth.errors import OracleError
 from breadth.oracles.protocol import AsyncOracle, Oracle
-from breadth.oracles.requests import Asking, Request, Rows, answered_together
+from breadth.requests import Asking, Request, Rows, answered_together
 
 
 def run(solver: Asking, oracle: Oracle) -> Any:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from breadth import compiled
+from breadth import kernels
 from breadth.problem import Array, Vector
 
 
 def product(rows: Array, directions: Array) -> Array:
     """rows (n, d) times one direction (d,) or the rows of several (b, d): (n,) or (n, b), in the rows' precision."""
-    fast = compiled.scan()
+    fast = kernels.scan()
     answer: Array
     if fast is None or rows.dtype != np.float32 or not rows.flags.c_contiguous:
         answer = rows @ directions.T.astype(rows.dtype, copy=False)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from breadth.cli.reading import Source, pieces
+from breadth.sources import Source, pieces
 
 TOPICS = ["asthma in children", "heart failure", "kidney stones", "broken bones", "skin rash", "migraine"]
 

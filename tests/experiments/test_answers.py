@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from breadth.errors import InputError
-from breadth.experiments.answers import list_scores, listed, normalised, paragraph_scores
-from breadth.experiments.prompts import messages
-from breadth.experiments.run import Passage
+from breadth_experiments.answers import list_scores, listed, normalised, paragraph_scores
+from breadth_experiments.prompts import messages
+from breadth_experiments.run import Passage
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from breadth.errors import InputError
-from breadth.experiments import datasets, subsets
-from breadth.experiments.records import Records, read, write
-from breadth.experiments.run import Passage, Question
+from breadth_experiments import datasets, subsets
+from breadth_experiments.records import Records, read, write
+from breadth_experiments.run import Passage, Question
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -8,11 +8,11 @@ import re
 import pytest
 
 from breadth.errors import EndpointError, InputError
-from breadth.experiments import records
-from breadth.experiments.generation import generate
-from breadth.experiments.generation_tables import Estimate, Row, latex, markdown, tables
-from breadth.experiments.reader import Reader
-from breadth.experiments.run import Passage, Question, Run
+from breadth_experiments import records
+from breadth_experiments.generation import generate
+from breadth_experiments.generation_tables import Estimate, Row, latex, markdown, tables
+from breadth_experiments.reader import Reader
+from breadth_experiments.run import Passage, Question, Run
 from tests.experiments.endpoint import serving
 
 PASSAGES = ["Heat", "Strain", "Gummo", "Sanctuary"]

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from breadth.errors import EndpointError, InputError, MissingExtraError
-from breadth.experiments.reader import Reader
+from breadth_experiments.reader import Reader
 from tests.experiments.endpoint import serving
 
 
@@ -150,7 +150,7 @@ def test_a_killed_process_loses_nothing_that_was_answered(endpoint, tmp_path):
     """The endpoint is slow from the fourth prompt on; the process is killed while it waits."""
     endpoint.answer = lambda content: time.sleep(0.0 if int(content) < 3 else 1.5) or f"re: {content}"
     code = (
-        "import sys; from pathlib import Path; from breadth.experiments.reader import Reader\n"
+        "import sys; from pathlib import Path; from breadth_experiments.reader import Reader\n"
         "reader = Reader('tiny', sys.argv[1], cache=Path(sys.argv[2]), concurrency=1)\n"
         "reader.answers([[{'role': 'user', 'content': str(n)}] for n in range(6)])\n"
     )

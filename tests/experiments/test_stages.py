@@ -13,10 +13,10 @@ import pytest
 import breadth
 from breadth.encoders import encoder
 from breadth.errors import InputError, MissingExtraError
-from breadth.experiments import copies, encoding, pooling, report, retrieval, scores
-from breadth.experiments.evidence import Evidence
-from breadth.experiments.records import read
-from breadth.experiments.run import Passage, Question, Run
+from breadth_experiments import copies, encoding, pooling, report, retrieval, scores
+from breadth_experiments.evidence import Evidence
+from breadth_experiments.records import read
+from breadth_experiments.run import Passage, Question, Run
 
 DATA = Path(__file__).parents[2] / "examples" / "data" / "wikipedia"
 GRID = retrieval.Grid(("topk", "mmr", "dpp", "vrsd", "muss", "frank_wolfe", "certified"), (0.4, 0.8), (5, 10))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from breadth.experiments import comparison, scores, statistics
-from breadth.experiments.comparison import under_frontier
-from breadth.experiments.scores import Scores
+from breadth_experiments import comparison, scores, statistics
+from breadth_experiments.comparison import under_frontier
+from breadth_experiments.scores import Scores
 
 
 def test_intervals_cover_the_mean_about_as_often_as_they_say():

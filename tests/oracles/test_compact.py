@@ -12,19 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import breadth
-from breadth import ArrayOracle, InputError, compiled
+from breadth import ArrayOracle, InputError, kernels
 from breadth.oracles import CompactOracle, Oracle, ScoringOracle
-from breadth.oracles import compact as module
+from breadth.oracles.compact import oracle as module
 from tests.synthetic import SHAPES, clustered, isotropic, query_near
 
 
 @pytest.fixture(params=["compiled", "numpy"])
 def kernel(request, monkeypatch):
     if request.param == "numpy":
-        monkeypatch.setattr(compiled, "scan", lambda: None)
-        monkeypatch.setattr(compiled, "available", lambda: False)
+        monkeypatch.setattr(kernels, "scan", lambda: None)
+        monkeypatch.setattr(kernels, "available", lambda: False)
     else:
-        assert compiled.scan() is not None, "the test environment has numba"
+        assert kernels.scan() is not None, "the test environment has numba"
     return request.param
 
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,12 +20,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import breadth
 from breadth import encoders
-from breadth.cli import experiment, plots, show
-from breadth.cli.reading import Skipped, Source, chunk_words
+from breadth.cli import plots, show
 from breadth.errors import BreadthError, InputError
 from breadth.index import Document, Index, Results
 from breadth.index.diagnosis import NEAR_COPY, diagnose, redundant
 from breadth.index.index import Added
+from breadth.sources import Skipped, Source, chunk_words
 
 app = typer.Typer(
     name="breadth",
@@ -34,7 +34,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.add_typer(experiment.app, name="experiment")
+for plugin in entry_points(group="breadth.commands"):
+    app.add_typer(plugin.load(), name=plugin.name)
 
 _BATCH = 4096
 _QUESTIONS = (

@@ -19,9 +19,9 @@ from breadth.encoders import BuiltinEncoder, Encoder
 from breadth.errors import BreadthError, InputError, StoreError
 from breadth.index.documents import Document, Hit, Results
 from breadth.index.lock import Lock
-from breadth.index.segmented import SegmentedOracle
 from breadth.index.store import Segment, StaleError, Store, dumped
 from breadth.oracles.compact import CompactOracle
+from breadth.oracles.segmented import SegmentedOracle
 from breadth.problem import Ids
 
 _STORE, _SEGMENTS, _LOCK = "index.sqlite", "segments", "writer.lock"

@@ -12,27 +12,21 @@ from breadth.oracles.protocol import (
     ScoringOracle,
     facts,
 )
-from breadth.oracles.requests import Above, Mean, Rows, Scores, Top
 from breadth.oracles.torch import TorchOracle
 from breadth.oracles.wrappers import CachingOracle, CountingOracle
 
 __all__ = [
-    "Above",
     "ArrayOracle",
     "AsyncOracle",
     "CachingOracle",
     "CompactOracle",
     "CountingOracle",
     "Facts",
-    "Mean",
     "Oracle",
     "Reached",
     "ReachingOracle",
     "RelevanceOracle",
-    "Rows",
-    "Scores",
     "ScoringOracle",
-    "Top",
     "TorchOracle",
     "facts",
 ]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from breadth import compiled
+from breadth import kernels
 from breadth.ranking import Positions
 
 Floats = npt.NDArray[np.float32]
@@ -38,7 +38,7 @@ def threads() -> int:
 
 def score(rows: npt.NDArray[Any], scales: Floats, directions: Floats, out: Floats) -> None:
     """out[b, i] = scales[i] · rows[i]·directions[b], for int8 codes or float32 rows."""
-    code = compiled.scan()
+    code = kernels.scan()
     if code is not None:
         code.score(rows, scales, directions, out)
         return
@@ -50,7 +50,7 @@ def score(rows: npt.NDArray[Any], scales: Floats, directions: Floats, out: Float
 
 def sift(scores: Floats, errors: Floats, length: float, rounding: float, least: float) -> tuple[Positions, Floats]:
     """Positions whose score + reach is at least `least`, with reach = length · error + rounding, and these reaches."""
-    code = compiled.scan()
+    code = kernels.scan()
     if code is None:
         near = np.flatnonzero(scores >= least - (length * float(errors.max()) + rounding))
         reach = np.float32(length) * errors[near] + np.float32(rounding)
@@ -64,7 +64,7 @@ def sift(scores: Floats, errors: Floats, length: float, rounding: float, least: 
 
 def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int = _LEAST) -> None:
     """Call visit(start, stop) for the blocks of 0 … total, several at a time; `step` is the most rows of a block."""
-    together = threads() if compiled.available() else 1  # NumPy's products use all cores themselves
+    together = threads() if kernels.available() else 1  # NumPy's products use all cores themselves
     parts = list(spans(total, min(step, max(least, -(-total // together)))))
     if len(parts) == 1 or together == 1:
         for start, stop in parts:

@@ -9,7 +9,6 @@ import numpy as np
 
 from breadth.checks import check_count
 from breadth.oracles.protocol import Oracle, Reached, facts
-from breadth.oracles.requests import Above, Scores
 from breadth.problem import Array, Ids, Vector
 
 
@@ -48,11 +47,12 @@ class _Wrapper:
         return self._oracle.mean()
 
     def _scores(self, directions: Array) -> Array:
-        answer: Array = Scores(directions).ask(self._oracle)
+        answer: Array = self._oracle.scores(directions)  # type: ignore[attr-defined]
         return answer
 
     def _above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
-        return Above(directions, thresholds, most, within).ask(self._oracle)
+        found: list[Reached] = self._oracle.above(directions, thresholds, most, within)  # type: ignore[attr-defined]
+        return found
 
 
 class CountingOracle(_Wrapper):

@@ -1,0 +1,199 @@
+"""A language model that reads passages: any endpoint that speaks OpenAI's chat protocol (vLLM, llama.cpp, Ollama …)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from breadth.errors import EndpointError, InputError, MissingExtraError
+from breadth_experiments import records
+from breadth_experiments.prompts import Messages
+from breadth_experiments.records import Records
+
+Progress = Callable[[int, int], None]
+"""Told how many are done, and of how many."""
+
+_TEMPERATURE, _SEED = 0, 0
+_LONGEST_WAIT = 60.0
+
+_ADVICE = {
+    400: "if the prompt is longer than the model's context, start the server with a larger one or take a smaller k",
+    401: "set OPENAI_API_KEY to a key the endpoint accepts",
+    403: "set OPENAI_API_KEY to a key the endpoint accepts",
+    404: "check the model's name, and that the url ends where the protocol begins (mostly in /v1)",
+}
+
+
+class Reader:
+    """Asks a chat model at temperature 0 and keeps every answer in a file, so that none is ever asked for twice.
+
+    `url` defaults to the environment's OPENAI_BASE_URL, the key is OPENAI_API_KEY. `cache` is a file of JSON lines; an
+    answer is known by the SHA-256 of model, messages, max_tokens and temperature (not of the url: the same model
+    elsewhere is the same model) and is on the disk before `answers` goes on. At most `concurrency` requests are under
+    way. Connection errors, timeouts and the states 408, 409, 429 and 5xx are tried `tries` times, with `wait` seconds
+    in between that double each time, or as long as the endpoint asks for (at most a minute).
+    """
+
+    def __init__(
+        self,
+        model: str,
+        url: str | None = None,
+        *,
+        cache: Path,
+        max_tokens: int = 256,
+        concurrency: int = 4,
+        timeout: float = 600.0,
+        tries: int = 5,
+        wait: float = 0.5,
+    ) -> None:
+        if not model:
+            raise InputError("model must be the name of a model, got an empty string")
+        for name, value in (("max_tokens", max_tokens), ("concurrency", concurrency), ("tries", tries)):
+            if value < 1:
+                raise InputError(f"{name} must be at least 1, got {value}")
+        try:
+            import openai
+        except ImportError:
+            raise MissingExtraError("openai", "openai") from None
+        self.model, self.max_tokens, self.concurrency = model, max_tokens, concurrency
+        self._tries, self._wait = tries, wait
+        self._errors: Any = openai
+        self._cache = Records(cache, ("key",))  # before it is read: this cuts off what a crash left half written
+        self._known = {one["key"]: str(one["answer"]) for one in records.read(cache)}
+        self._lock = threading.Lock()
+        key = os.environ.get("OPENAI_API_KEY", "none")  # local servers want none, the client wants one
+        url = url or os.environ.get("OPENAI_BASE_URL")
+        if url is None or not url.startswith(("http://", "https://")):
+            seen = "nothing" if url is None else repr(url)
+            raise InputError(f"url must be the address of an endpoint, like http://localhost:8000/v1; got {seen}")
+        self._client: Any = openai.OpenAI(base_url=url, api_key=key, timeout=timeout, max_retries=0)
+
+    def close(self) -> None:
+        self._client.close()
+        self._cache.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def key(self, prompt: Messages) -> str:
+        """What an answer is known by."""
+        asked = json.dumps([self.model, prompt, self.max_tokens, _TEMPERATURE], sort_keys=True)
+        return hashlib.sha256(asked.encode()).hexdigest()
+
+    def answers(self, prompts: Sequence[Messages], progress: Progress | None = None) -> list[str]:
+        """An answer to each prompt, in their order; equal prompts are asked once, those of the cache not at all.
+
+        After an error no further prompt is sent; requests under way end first, and their answers are kept.
+        """
+        keys = [self.key(prompt) for prompt in prompts]
+        times = Counter(keys)
+        missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._known}
+        done = len(keys) - sum(times[key] for key in missing)
+        tell = progress or (lambda done, total: None)
+        tell(done, len(keys))
+        stop = threading.Event()
+        with ThreadPoolExecutor(self.concurrency, thread_name_prefix="reader") as pool:
+            asked = {pool.submit(self._answer, key, prompt, stop): key for key, prompt in missing.items()}
+            try:
+                for future in as_completed(asked):
+                    future.result()
+                    done += times[asked[future]]
+                    tell(done, len(keys))
+            finally:
+                stop.set()  # whoever waits for another try gives up
+                pool.shutdown(cancel_futures=True)
+        return [self._known[key] for key in keys]
+
+    def _answer(self, key: str, prompt: Messages, stop: threading.Event) -> None:
+        """Ask, and keep the answer."""
+        found = self._asked(prompt, stop)
+        with self._lock:
+            if key in self._known:  # two threads may have called `answers`
+                return
+            self._cache.append({"key": key, "model": self.model, **found})
+            self._cache.flush()
+            self._known[key] = found["answer"]
+
+    def _asked(self, prompt: Messages, stop: threading.Event) -> dict[str, Any]:
+        """Ask until there is an answer, the tries are used up, or another thread has failed."""
+        errors = self._errors
+        for attempt in range(self._tries):
+            if stop.is_set():
+                break
+            try:
+                return self._completion(prompt)
+            except (errors.APIConnectionError, errors.APIStatusError, ValueError) as error:
+                if not _passing(error):
+                    raise EndpointError(self._refusal(error)) from error
+                if attempt == self._tries - 1:
+                    raise EndpointError(
+                        f"the chat endpoint {self._client.base_url} failed {self._tries} times: {_cause(error)}; "
+                        "is the server up? What was answered so far is kept: run again to go on"
+                    ) from error
+                stop.wait(max(self._wait * 2**attempt, _asked_wait(error)))
+        raise EndpointError("given up because another request failed")
+
+    def _completion(self, prompt: Messages) -> dict[str, Any]:
+        """One request."""
+        reply = self._client.chat.completions.create(
+            model=self.model, messages=prompt, max_tokens=self.max_tokens, temperature=_TEMPERATURE, seed=_SEED
+        )
+        choices = getattr(reply, "choices", None)
+        if not choices:
+            raise EndpointError(f"{self._client.base_url} does not speak the chat protocol; {_ADVICE[404]}")
+        text = (choices[0].message.content or "").encode("utf-8", "replace").decode()  # half characters cannot be kept
+        usage = reply.usage
+        return {
+            "answer": text,
+            "finish": choices[0].finish_reason,
+            "read": getattr(usage, "prompt_tokens", None),
+            "written": getattr(usage, "completion_tokens", None),
+        }
+
+    def _refusal(self, error: Any) -> str:
+        advice = _ADVICE.get(error.status_code, _ADVICE[400])
+        return (
+            f"the chat endpoint {self._client.base_url} refused model {self.model!r} "
+            f"({error.status_code}): {_said(error)}; {advice}"
+        )
+
+
+def _passing(error: Any) -> bool:
+    """Whether it may go away by itself. An answer that is not JSON is one that broke off."""
+    status = getattr(error, "status_code", None)
+    return status is None or status in (408, 409, 429) or status >= 500
+
+
+def _asked_wait(error: Any) -> float:
+    """Seconds the endpoint asks to wait."""
+    response = getattr(error, "response", None)
+    try:
+        return min(float(response.headers["retry-after"]), _LONGEST_WAIT) if response is not None else 0.0
+    except (KeyError, ValueError):  # none, or a date
+        return 0.0
+
+
+def _said(error: Any) -> str:
+    """The server's own words."""
+    body = error.body
+    if isinstance(body, dict):
+        body = body.get("message") or body.get("error") or body.get("detail") or body
+    return str(body or error)
+
+
+def _cause(error: Any) -> str:
+    """The error with what brought it about: "Connection error." alone says little."""
+    if getattr(error, "status_code", None) is not None:
+        return f"{error.status_code}: {_said(error)}"
+    return f"{error} ({error.__cause__})" if error.__cause__ else str(error)

@@ -1,0 +1,143 @@
+"""A run folder: the plain files that the stages of an experiment hand to each other.
+
+run.json         data set, where it came from (names, sizes, checksums), notes
+questions.jsonl  {"id", "question", "answers": [[form, …], …]}: one list of forms for each wanted answer;
+                 or "relevant": [[passage id, …], …], where it is known which passages hold each of them
+passages.jsonl   {"id", "title", "text"}: the candidate pool, one passage a line
+vectors.json     which encoder made passages.npy and questions.npy (row i belongs to line i)
+candidates.jsonl {"question", "passages": [id, …]}: what BM25 found, while the pool is being made
+retrieved.jsonl  {"method", "k", "theta", "question", "rows": […], "recall", "ilad", …}
+latency.jsonl    {"method", "k", "theta", "question", "seconds"}
+generated.jsonl  {"method", "k", "theta", "question", "model", "answer", …}
+report/          figures and tables
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from breadth.errors import InputError
+from breadth_experiments import records
+
+LIST, PARAGRAPH = "list", "paragraph"
+"""What is asked of a reader: a list of answers (QAMPARI), or a paragraph that holds them (ASQA)."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, and the answers it wants: each one is a list of the forms it may take.
+
+    Where it is known which passages hold an answer, `relevant` lists them (ids, one tuple for each wanted answer), and
+    texts are not compared.
+    """
+
+    id: str
+    question: str
+    answers: tuple[tuple[str, ...], ...] = ()
+    relevant: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage that may be retrieved."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """The folder of a run."""
+
+    folder: Path
+
+    @classmethod
+    def open(cls, folder: Path) -> Run:
+        run = cls(Path(folder))
+        if not run.path("run.json").is_file():
+            raise InputError(f"{str(folder)!r} is not a run folder; make one with `breadth experiment pool`")
+        return run
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    def needed(self, name: str, stage: str) -> Path:
+        """The path of a file that an earlier stage writes."""
+        path = self.path(name)
+        if not path.is_file():
+            raise InputError(f"{path} is missing; run `breadth experiment {stage}` first")
+        return path
+
+    @property
+    def complete(self) -> bool:
+        """Whether the stage `pool` has ended."""
+        return "passages" in self.facts and all(self.path(f"{n}.jsonl").is_file() for n in ("passages", "questions"))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What run.json says."""
+        return read_json(self.path("run.json"))
+
+    def note(self, **facts: Any) -> None:
+        """Add to run.json."""
+        write_json(self.path("run.json"), {**self.facts, **facts})
+
+    def questions(self) -> list[Question]:
+        lines = records.read(self.needed("questions.jsonl", "pool"))
+        return [
+            Question(r["id"], r["question"], _tuples(r.get("answers", [])), _tuples(r.get("relevant", [])))
+            for r in records.with_fields(lines, "questions.jsonl", ("id", "question"))
+        ]
+
+    def passages(self) -> list[Passage]:
+        lines = records.read(self.needed("passages.jsonl", "pool"))
+        checked = records.with_fields(lines, "passages.jsonl", ("id", "title", "text"))
+        return [Passage(r["id"], r["title"], r["text"]) for r in checked]
+
+    def put_questions(self, questions: Iterable[Question]) -> int:
+        return records.write(self.path("questions.jsonl"), (asdict(q) for q in questions))
+
+    def put_passages(self, passages: Iterable[Passage]) -> int:
+        return records.write(self.path("passages.jsonl"), (asdict(p) for p in passages))
+
+
+def _tuples(lists: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(entry) for entry in lists)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What a JSON file says; nothing if it is not there."""
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path} is broken ({error}); delete it, and what the stage wrote beside it") from None
+
+
+def write_json(path: Path, data: Any) -> None:
+    """A JSON file, written under another name first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def fingerprint(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """Names, sizes and checksums of files."""
+    return [{"name": path.name, "bytes": path.stat().st_size, "sha256": checksum(path)} for path in paths]

@@ -1,0 +1,1 @@
+"""The default method: column generation over any oracle, a swap local search, and a proof."""

@@ -1,0 +1,1 @@
+"""Pricing: does any row that is not held in memory improve the set or the bound?"""

@@ -1,0 +1,146 @@
+"""MUSS (Nguyen and Kan, 2025): multilevel subset selection through clusters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from breadth.certified.search import greedy_rows
+from breadth.checks import check_count
+from breadth.errors import InputError
+from breadth.oracles.protocol import Facts
+from breadth.oracles.protocol import facts as facts_of
+from breadth.problem import Array, Problem, Vector
+from breadth.ranking import Positions, best
+from breadth.requests import Asking, Rows, Scores, answered
+from breadth.selection import conclude
+
+_SAMPLE_PER_CLUSTER = 64
+_ROUNDS = 10
+_CENTRES_AT_ONCE = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Unit centres, and for every row of the collection the number of its nearest one."""
+
+    centres: Array
+    label: Positions
+
+
+def cluster(oracle: Any, clusters: int | None = None, seed: int = 0) -> Clusters:
+    """The clusters of a collection, for many calls with `clustering=`: they do not depend on the query."""
+    nothing = Problem(np.zeros(oracle.dim), 2, 0.5)
+    found: Clusters = answered(_clusters(nothing, facts_of(oracle), clusters, seed), oracle)
+    return found
+
+
+def muss(
+    problem: Problem,
+    facts: Facts,
+    *,
+    clusters: int | None = None,
+    chosen_clusters: int | None = None,
+    seed: int = 0,
+    clustering: Clusters | None = None,
+) -> Asking:
+    """Cluster the rows, choose clusters by greedy, choose k rows by greedy inside each, then k of their union.
+
+    A cluster stands as its centre (unit length) with the median relevance of its members; the union also holds
+    the k most relevant rows. "Greedy" is greedy on F each time. Default: √n clusters, at most 500, a fifth of
+    them chosen (the proportions of the publication). Spherical k-means on a sample of the rows, from `seed`.
+    `clustering`: clusters from `cluster`, made once for many queries.
+    """
+    if clustering is None:
+        clustering = yield from _clusters(problem, facts, clusters, seed)
+    elif len(clustering.label) != facts.size:
+        raise InputError(f"clustering is of {len(clustering.label)} rows, the collection has {facts.size}")
+    centres, label = clustering.centres, clustering.label
+    count = len(centres)
+    wanted = math.ceil(count / 5) if chosen_clusters is None else check_count(chosen_clusters, "chosen_clusters")
+    if wanted > count:
+        raise InputError(f"chosen_clusters must be at most the number of clusters ({count}), got {wanted}")
+    relevance = (yield Scores(problem.query[None]))[0]
+    present = np.unique(label)
+    picked = _choose_clusters(problem, centres, relevance, label, present, min(wanted, len(present)))
+
+    union = [best(relevance, problem.k)]
+    for cluster in picked:
+        members = np.flatnonzero(label == cluster)
+        if len(members) > problem.k:
+            rows = yield Rows(members.astype(np.int64))
+            members = members[greedy_rows(problem, rows, problem.k)]
+        union.append(members)
+    ids = np.unique(np.concatenate(union)).astype(np.int64)
+    rows = np.asarray((yield Rows(ids)), dtype=np.float64)
+    final = greedy_rows(problem, rows, problem.k)
+    return conclude(
+        problem,
+        ids[final],
+        rows[final],
+        "muss",
+        picked_in_order=True,
+        stats={"clusters": len(present), "chosen_clusters": len(picked), "union": len(ids)},
+    )
+
+
+def _clusters(problem: Problem, facts: Facts, clusters: int | None, seed: int) -> Asking:
+    """Centres, and the nearest of them for every row."""
+    count = min(500, math.isqrt(facts.size)) if clusters is None else check_count(clusters, "clusters")
+    if count > facts.size:
+        raise InputError(f"clusters must be at most the number of rows ({facts.size}), got {count}")
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, got {seed!r}")
+    centres = yield from _centres(problem, facts, count, np.random.default_rng(seed))
+    return Clusters(centres, (yield from _nearest(problem, centres, facts)))
+
+
+def _centres(problem: Problem, facts: Facts, count: int, rng: np.random.Generator) -> Asking:
+    """Unit centres of spherical k-means (Lloyd's rounds) on a sample of the rows."""
+    size = min(facts.size, count * _SAMPLE_PER_CLUSTER)
+    sample = np.sort(rng.choice(facts.size, size, replace=False)).astype(np.int64)
+    rows = problem.similar((yield Rows(sample)))
+    centres = rows[rng.choice(size, count, replace=False)]
+    for _ in range(_ROUNDS):
+        label = np.argmax(rows @ centres.T, axis=1)
+        order = np.argsort(label, kind="stable")
+        starts = np.flatnonzero(np.diff(label[order], prepend=-1))
+        sums = np.add.reduceat(rows[order], starts, axis=0)
+        lengths = np.linalg.norm(sums, axis=1)
+        moved = centres.copy()  # a centre without members, or whose members cancel, stays where it is
+        alive = lengths > 0
+        moved[label[order][starts[alive]]] = sums[alive] / lengths[alive, None]
+        if np.array_equal(moved, centres):
+            break
+        centres = moved
+    return centres
+
+
+def _nearest(problem: Problem, centres: Array, facts: Facts) -> Asking:
+    """For every row its nearest centre; O(n) memory."""
+    label = np.zeros(facts.size, dtype=np.int64)
+    closest = np.full(facts.size, -np.inf)
+    for first in range(0, len(centres), _CENTRES_AT_ONCE):
+        directions = np.zeros((len(centres[first : first + _CENTRES_AT_ONCE]), len(problem.query)))
+        problem.similar(directions)[:] = centres[first : first + _CENTRES_AT_ONCE]
+        scores = yield Scores(directions)
+        nearest = np.argmax(scores, axis=0)
+        value = np.take_along_axis(scores, nearest[None], axis=0)[0]
+        closer = value > closest
+        label[closer], closest[closer] = first + nearest[closer], value[closer]
+    return label
+
+
+def _choose_clusters(
+    problem: Problem, centres: Array, relevance: Array, label: Positions, present: Positions, wanted: int
+) -> Positions:
+    """Greedy on F over the clusters, each a row (centre, median relevance of its members)."""
+    order = np.argsort(label, kind="stable")
+    groups = np.split(relevance[order], np.flatnonzero(np.diff(label[order])) + 1)
+    medians: Vector = np.array([np.median(group) for group in groups])
+    rows = np.column_stack((centres[present], medians))
+    outer = Problem.from_scores(centres.shape[1], wanted, problem.theta)
+    return present[greedy_rows(outer, rows, wanted)]

@@ -1,1 +1,0 @@
-"""Dense mathematics on a small block of rows held in memory: nothing here asks an oracle."""
