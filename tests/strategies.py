@@ -23,8 +23,8 @@ class Instance:
     def c(self) -> np.ndarray:
         return self.E @ self.q
 
-    def problem(self, penalty: float = 2.0) -> Problem:
-        return Problem(self.q, self.k, self.theta, penalty)
+    def problem(self) -> Problem:
+        return Problem(self.q, self.k, self.theta)
 
 
 _ALL_THETAS = st.floats(0, 1)

@@ -7,8 +7,8 @@ import pytest
 
 from breadth import ArrayOracle, CountingOracle, OracleError, Problem
 from breadth.drivers import arun, run, run_many
-from breadth.methods.registry import SOLVERS
-from breadth.oracles import facts
+from breadth.methods.registry import METHODS
+from breadth.oracles import describe
 from tests.oracles.test_wrappers import SearchOnly
 from tests.synthetic import clustered, query_near
 
@@ -51,10 +51,10 @@ def problems(rng, E, count):
 def test_many_in_lockstep_are_the_same_as_one_by_one(rng, E, method):
     oracle = CountingOracle(ArrayOracle(E))
     cases = problems(rng, E, 7)
-    solver = SOLVERS[method]
-    together = run_many([solver(p, facts(oracle)) for p in cases], oracle)
+    solver = METHODS[method].solve
+    together = run_many([solver(p, describe(oracle)) for p in cases], oracle)
     shared = oracle.searches
-    alone = [run(solver(p, facts(oracle)), oracle) for p in cases]
+    alone = [run(solver(p, describe(oracle)), oracle) for p in cases]
     for a, b in zip(together, alone, strict=True):
         assert list(a.ids) == list(b.ids)
         assert a.objective == pytest.approx(b.objective)
@@ -66,9 +66,9 @@ def test_different_methods_can_share_a_batch(rng, E):
     oracle = ArrayOracle(E)
     problem = problems(rng, E, 1)[0]
     names = ["frank_wolfe", "mmr", "greedy", "topk"]
-    together = run_many([SOLVERS[name](problem, facts(oracle)) for name in names], oracle)
+    together = run_many([METHODS[name].solve(problem, describe(oracle)) for name in names], oracle)
     for name, found in zip(names, together, strict=True):
-        assert list(found.ids) == list(run(SOLVERS[name](problem, facts(oracle)), oracle).ids)
+        assert list(found.ids) == list(run(METHODS[name].solve(problem, describe(oracle)), oracle).ids)
 
 
 def test_no_queries_is_no_work(E):
@@ -81,32 +81,32 @@ def test_score_batches_are_cut_to_bounded_memory(rng, E, monkeypatch):
     monkeypatch.setattr("breadth.requests._BATCH_SCORES", 2 * len(E))
     oracle = CountingOracle(ArrayOracle(E))
     cases = [Problem(query_near(rng, E), 3, 0.5) for _ in range(5)]
-    run_many([SOLVERS["mmr"](p, facts(oracle)) for p in cases], oracle)
+    run_many([METHODS["mmr"].solve(p, describe(oracle)) for p in cases], oracle)
     assert oracle.searches == 3 * 3  # three rounds of scores, five queries in batches of two
 
 
 def test_an_asynchronous_engine_gives_the_same_set(rng, E):
     problem = problems(rng, E, 1)[0]
     engine = AsyncArray(E)
-    found = asyncio.run(arun(SOLVERS["frank_wolfe"](problem, facts(engine)), engine))
+    found = asyncio.run(arun(METHODS["frank_wolfe"].solve(problem, describe(engine)), engine))
     plain = ArrayOracle(E)
-    expected = run(SOLVERS["frank_wolfe"](problem, facts(plain)), plain)
+    expected = run(METHODS["frank_wolfe"].solve(problem, describe(plain)), plain)
     assert list(found.ids) == list(expected.ids)
     assert engine.calls > 1
-    synchronous = asyncio.run(arun(SOLVERS["frank_wolfe"](problem, facts(plain)), plain))
+    synchronous = asyncio.run(arun(METHODS["frank_wolfe"].solve(problem, describe(plain)), plain))
     assert list(synchronous.ids) == list(expected.ids)
 
 
 def test_an_asynchronous_engine_needs_aselect(rng, E):
     with pytest.raises(OracleError, match=r"AsyncArray answers asynchronously; use `await breadth.aselect"):
-        run(SOLVERS["topk"](problems(rng, E, 1)[0], facts(AsyncArray(E))), AsyncArray(E))
+        run(METHODS["topk"].solve(problems(rng, E, 1)[0], describe(AsyncArray(E))), AsyncArray(E))
 
 
 def test_a_method_that_needs_all_scores_says_what_to_do(rng, E):
     engine = SearchOnly(E)
     problem = problems(rng, E, 1)[0]
     with pytest.raises(OracleError, match=r"SearchOnly does not give; pass pool="):
-        run(SOLVERS["mmr"](problem, facts(engine)), engine)
-    found = run(SOLVERS["frank_wolfe"](problem, facts(engine)), engine)
+        run(METHODS["mmr"].solve(problem, describe(engine)), engine)
+    found = run(METHODS["frank_wolfe"].solve(problem, describe(engine)), engine)
     assert found.certificate is not None
     assert found.certificate.exact is False

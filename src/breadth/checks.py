@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from breadth.arrays import Array, Vector
 from breadth.errors import InputError
-from breadth.problem import Array, Vector
 
 UNIT_TOLERANCE = 1e-3
 """How far from 1 the length of a row or query may be: float16 rounding stays below half of it."""

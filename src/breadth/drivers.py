@@ -1,22 +1,23 @@
-"""Run any solver against any oracle: one query, many in lockstep, or asynchronously."""
+"""Run a solver against an oracle: one query, many in lockstep, or asynchronously (protocol: `breadth.requests`)."""
 
 from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
 
+from breadth.clock import Clock
 from breadth.errors import OracleError
 from breadth.oracles.protocol import AsyncOracle, Oracle
-from breadth.requests import Asking, Request, Rows, answered_together
+from breadth.requests import Asking, Request, Rows
+
+Result = TypeVar("Result")
 
 
-def run(solver: Asking, oracle: Oracle) -> Any:
+def run(solver: Asking[Result], oracle: Oracle) -> Result:
     """One query: put every question to the oracle until the solver returns."""
-    task = _Task(solver)
-    task.resume(None)
+    task = Task(solver)
     while task.request is not None:
         answer = task.request.ask(oracle)
         if inspect.isawaitable(answer):
@@ -27,57 +28,74 @@ def run(solver: Asking, oracle: Oracle) -> Any:
     return task.result()
 
 
-def run_many(solvers: Iterable[Asking], oracle: Oracle) -> list[Any]:
-    """Many queries in lockstep: questions of one kind go to the oracle as one batch, one scan for all."""
-    return answered_together([_tracked(solver) for solver in solvers], oracle)
-
-
-def _tracked(solver: Asking) -> Asking:
-    """The same solver, its answers checked and its cost counted."""
-    task = _Task(solver)
-    task.resume(None)
-    while task.request is not None:
-        task.resume((yield task.request))
-    return task.result()
-
-
-async def arun(solver: Asking, oracle: AsyncOracle | Oracle) -> Any:
+async def arun(solver: Asking[Result], oracle: AsyncOracle | Oracle) -> Result:
     """One query on an oracle whose methods are coroutines (plain ones are accepted as well)."""
-    task = _Task(solver)
-    task.resume(None)
+    task = Task(solver)
     while task.request is not None:
         answer = task.request.ask(oracle)
         task.resume(await answer if inspect.isawaitable(answer) else answer)
     return task.result()
 
 
-@dataclass
-class _Task:
+def run_many(solvers: Sequence[Asking[Result]], oracle: Oracle, clocks: Sequence[Clock] | None = None) -> list[Result]:
+    """Many queries in lockstep: questions of one kind go to the oracle as one batch, one scan for all of them.
+
+    `clocks`: the clock of each solver. It then counts the time of its own solver alone.
+    """
+    timers = [Clock() for _ in solvers] if clocks is None else list(clocks)
+    for timer in timers:
+        timer.pause()
+    tasks = []
+    for solver, timer in zip(solvers, timers, strict=True):
+        timer.resume()
+        tasks.append(Task(solver))
+        timer.pause()
+    while waiting := [place for place, task in enumerate(tasks) if task.request is not None]:
+        kinds: dict[type, list[int]] = {}
+        for place in waiting:
+            kinds.setdefault(type(tasks[place].request), []).append(place)
+        for kind, places in kinds.items():
+            started = time.perf_counter()
+            answers = kind.ask_together([tasks[place].request for place in places], oracle)  # type: ignore[attr-defined]
+            share = (time.perf_counter() - started) / len(places)
+            for place, answer in zip(places, answers, strict=True):
+                timers[place].resume(share)
+                tasks[place].resume(answer)
+                timers[place].pause()
+    return [task.result(timer.spent) for task, timer in zip(tasks, timers, strict=True)]
+
+
+class Task(Generic[Result]):
     """A solver on its way: its open question, and what it has cost so far."""
 
-    solver: Asking
-    request: Request | None = None
-    outcome: Any = None
-    scans: int = 0
-    rows_fetched: int = 0
-    started: float = field(default_factory=time.perf_counter)
-    seconds: float = 0.0
+    def __init__(self, solver: Asking[Result]) -> None:
+        self._solver = solver
+        self._outcome: Any = None
+        self._scans = self._rows = 0
+        self._started = time.perf_counter()
+        self.request: Request[Any] | None = None
+        self._go_on(None)
 
     def resume(self, answer: Any) -> None:
-        if self.request is not None:
-            self.request.check(answer)
-        try:
-            self.request = self.solver.send(answer)
-        except StopIteration as stop:
-            self.request, self.outcome = None, stop.value
-            self.seconds = time.perf_counter() - self.started
-            return
-        self.scans += self.request.scans
-        if isinstance(self.request, Rows):
-            self.rows_fetched += len(self.request.ids)
+        """Check the answer to the open question, and hand it to the solver."""
+        assert self.request is not None
+        self._go_on(self.request.receive(answer))
 
-    def result(self) -> Any:
-        """What the solver returned; a selection or frontier also learns what it cost."""
-        if not hasattr(self.outcome, "with_stats"):
-            return self.outcome
-        return self.outcome.with_stats(scans=self.scans, rows=self.rows_fetched, seconds=self.seconds)
+    def result(self, seconds: float | None = None) -> Result:
+        """What the solver returned. A selection or a frontier also learns what it cost."""
+        outcome: Result = self._outcome
+        if not hasattr(outcome, "with_stats"):
+            return outcome
+        spent = time.perf_counter() - self._started if seconds is None else seconds
+        told: Result = outcome.with_stats(scans=self._scans, rows=self._rows, seconds=spent)
+        return told
+
+    def _go_on(self, answer: Any) -> None:
+        try:
+            self.request = self._solver.send(answer)
+        except StopIteration as stop:
+            self.request, self._outcome = None, stop.value
+            return
+        self._scans += self.request.scans
+        if isinstance(self.request, Rows):
+            self._rows += len(self.request.ids)

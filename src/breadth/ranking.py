@@ -6,14 +6,10 @@ BLAS may round the last bit differently depending on where a row stands.)
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from breadth.problem import Array
-
-Positions = npt.NDArray[np.intp]
+from breadth.arrays import Array, Positions
 
 
 def best(scores: Array, m: int) -> Positions:
@@ -33,8 +29,8 @@ class Leaders:
 
     def __init__(self, m: int, dtype: npt.DTypeLike) -> None:
         self._m = m
-        self.scores: npt.NDArray[np.floating[Any]] = np.empty(0, dtype=dtype)
-        self.positions: Positions = np.empty(0, dtype=np.intp)
+        self.scores: Array = np.empty(0, dtype=dtype)
+        self.positions: Positions = np.empty(0, dtype=np.int64)
 
     def offer(self, scores: Array, start: int) -> None:
         """Take in the scores of positions start, start + 1, …; blocks must come in increasing order."""

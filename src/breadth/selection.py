@@ -8,24 +8,30 @@ from typing import Any
 
 import numpy as np
 
+from breadth.arrays import Array, Ids, Vector
 from breadth.errors import OracleError
 from breadth.explanation import Explanation
 from breadth.metrics.distance import mean_pairwise_distance
-from breadth.problem import Array, Ids, Problem, Vector
-from breadth.products import exactly
+from breadth.problem import Problem
+from breadth.products import multiply_exactly
 
 
 @dataclass(frozen=True)
 class Certificate:
     """A proof of quality on the reported scale: no set of k rows has an objective above `bound`.
 
-    `gap` = bound - objective ≥ 0. `exact` is False where the engine searches approximately: the bound is
-    then an estimate. Numbers are computed to the resolution of the engine's scores (about 1e-6 in float32).
+    bound          an upper limit on the objective of every set of k rows of the collection
+    gap            bound - objective, at least 0
+    exact          whether the engine searches exactly; otherwise bound and `swap_optimal` are estimates
+    swap_optimal   whether it was also seen that no exchange of one member for any row of the collection gains
+
+    Numbers are computed to the resolution of the engine's scores (about 1e-6 in float32).
     """
 
     bound: float
     gap: float
     exact: bool
+    swap_optimal: bool = False
 
     @property
     def optimal(self) -> bool:
@@ -33,8 +39,10 @@ class Certificate:
         return self.exact and self.gap <= 1e-7
 
     @classmethod
-    def of(cls, bound: float, objective: float, exact: bool) -> Certificate:
-        """A bound just below a value that was reached is rounding: the reached value is then the bound. A little more
+    def certify(cls, bound: float, objective: float, exact: bool, swap_optimal: bool) -> Certificate:
+        """The certificate of a set with this objective.
+
+        A bound just below a value that was reached is rounding: the reached value is then the bound. A little more
         counts as a gap of that size; one that is clearly below proves that an engine that calls itself exact is not,
         or that its rows are not of unit length."""
         unit = 1.0 + abs(objective)
@@ -45,7 +53,7 @@ class Certificate:
             )
         if bound < objective:
             bound = objective if bound >= objective - 2e-6 * unit else 2.0 * objective - bound
-        return cls(bound=bound, gap=bound - objective, exact=exact)
+        return cls(bound=bound, gap=bound - objective, exact=exact, swap_optimal=swap_optimal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +113,7 @@ def conclude(
     picked_in_order: bool = False,
     bound: float | None = None,
     exact: bool = True,
+    swap_optimal: bool = False,
     stats: Mapping[str, Any] | None = None,
 ) -> Selection:
     """Build the `Selection` of a finished solver from its set and the set's rows, in float64.
@@ -114,14 +123,14 @@ def conclude(
     """
     rows = np.asarray(rows, dtype=np.float64)
     ids = np.asarray(ids, dtype=np.int64)
-    scores = exactly(rows, problem.query)
+    scores = multiply_exactly(rows, problem.query)
     if not picked_in_order:
         order = np.lexsort((ids, -scores))
         ids, scores, rows = ids[order], scores[order], rows[order]
     objective = problem.objective(rows)
     certificate = None
     if bound is not None:
-        certificate = Certificate.of(problem.reported(bound), objective, exact)
+        certificate = Certificate.certify(problem.report(bound), objective, exact, swap_optimal)
     return Selection(
         ids=ids,
         scores=scores,

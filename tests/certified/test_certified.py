@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +14,14 @@ from breadth import ArrayOracle, CountingOracle, InputError, Problem
 from breadth.certified import concave
 from breadth.certified.block import Block
 from breadth.certified.branch import BranchAndBound
+from breadth.certified.effort import Effort
 from breadth.certified.pricing.screen import Screen
+from breadth.clock import Clock
 from tests import dense
 from tests.oracles.test_wrappers import SearchOnly
 from tests.strategies import instances
 from tests.synthetic import SHAPES, clustered, isotropic, query_near, unit
 
-module = import_module("breadth.certified.solver")
 THETAS = [i / 10 for i in range(11)]
 OTHERS = [
     ("frank_wolfe", {}),
@@ -80,13 +79,13 @@ def never_loses(E, q, k):
 
 @pytest.mark.parametrize("theta", [0.1, 0.5, 0.8])
 @pytest.mark.parametrize("k", [3, 20])
-def test_collections_larger_than_memory_is_asked_to_hold(rng, monkeypatch, theta, k):
+def test_collections_larger_than_memory_is_asked_to_hold(rng, theta, k):
     """With a small reserve the collection has to be priced by scans and screening: the same guarantees."""
-    monkeypatch.setattr(module, "_RESERVE", 300)
+    effort = Effort(held=300, held_when_near=75, whole=100, whole_when_low=100)
     E = clustered(rng, 6000, 32)
     q = query_near(rng, E)
     for oracle in (ArrayOracle(E), SearchOnly(E)):
-        found = breadth.select(oracle, q, k=k, theta=theta)
+        found = breadth.select(oracle, q, k=k, theta=theta, effort=effort)
         assert found.stats["stopped"] == "swap_optimal"
         assert best_swap(E, q, found.ids, theta) <= 1e-6
         assert found.certificate.exact is oracle.exact
@@ -96,13 +95,13 @@ def test_collections_larger_than_memory_is_asked_to_hold(rng, monkeypatch, theta
 
 
 @pytest.mark.parametrize("theta", [0.7, 0.8, 0.9])
-def test_screening_gives_the_same_answers_as_scanning(rng, monkeypatch, theta):
-    monkeypatch.setattr(module, "_RESERVE", 300)
+def test_screening_gives_the_same_answers_as_scanning(rng, theta):
+    effort = Effort(held=300, held_when_near=75, whole=100, whole_when_low=100)
     E = clustered(rng, 20_000, 32)
     for _ in range(3):
         q = query_near(rng, E)
-        screened = breadth.select(ArrayOracle(E), q, k=10, theta=theta)
-        searched = breadth.select(SearchOnly(E), q, k=10, theta=theta)
+        screened = breadth.select(ArrayOracle(E), q, k=10, theta=theta, effort=effort)
+        searched = breadth.select(SearchOnly(E), q, k=10, theta=theta, effort=effort)
         assert set(screened.ids.tolist()) == set(searched.ids.tolist())
         assert screened.certificate.bound == pytest.approx(searched.certificate.bound, abs=2e-3)
 
@@ -136,15 +135,15 @@ def test_a_direction_that_was_scanned_is_known_exactly(rng):
 @given(instances(max_n=10, thetas=st.floats(0, 0.95)))
 def test_the_concave_relaxation_is_maximised(case):
     block = Block(case.problem())
-    block.add(np.arange(len(case.E)), case.E)
+    block.add(case.E)
     start = np.zeros(len(case.E))
     start[: case.k] = 1.0
     wanted = 1e-5 * case.problem().scale
-    x = concave.maximise(block.linear, block.gram, case.k, block.coupling, start, wanted, max_rounds=400)
+    x = concave.maximise(block.linear, block.gram, case.k, block.problem.coupling, start, wanted, max_rounds=400)
     assert x.sum() == pytest.approx(case.k)
     assert x.min() >= 0
     assert x.max() <= 1
-    gradient = block.linear - block.coupling * (block.gram @ x)
+    gradient = block.linear - block.problem.coupling * (block.gram @ x)
     gap = np.sort(gradient)[-case.k :].sum() - gradient @ x
     assert gap <= 1e-4 * case.problem().scale
 
@@ -230,7 +229,7 @@ def test_branch_and_bound_finds_the_optimum_from_any_set(case):
     chosen = case.rng.permutation(len(case.E))[: case.k]
     linear = case.theta * (case.k - 1) * case.c
     search = BranchAndBound(linear, case.E, case.k, 2 * (1 - case.theta), chosen)
-    closed = search.run(np.inf, time.perf_counter() + 30, 1e-9)
+    closed = search.run(np.inf, Clock(30.0), 1e-9)
     best = dense.optimum(case.E, case.c, case.k, case.theta)
     assert closed.value == pytest.approx(best, abs=1e-8)
     assert closed.bound == pytest.approx(best, abs=1e-8)
@@ -241,18 +240,21 @@ def test_branch_and_bound_finds_the_optimum_from_any_set(case):
 def test_branch_and_bound_that_runs_out_of_time_still_bounds(case):
     chosen = np.arange(case.k)
     linear = case.theta * (case.k - 1) * case.c
-    closed = BranchAndBound(linear, case.E, case.k, 2 * (1 - case.theta), chosen).run(1e9, time.perf_counter(), 1e-9)
+    closed = BranchAndBound(linear, case.E, case.k, 2 * (1 - case.theta), chosen).run(1e9, Clock(0.0), 1e-9)
     assert closed.bound == 1e9
     assert closed.nodes == 0
 
 
-def test_proving_on_a_larger_collection(rng, monkeypatch):
+def test_proving_on_a_larger_collection(rng):
     """Survivors outside memory have to be fetched: the same optimum on every kind of oracle."""
-    monkeypatch.setattr(module, "_RESERVE", 200)
+    effort = Effort(held=200, held_when_near=50, whole=100, whole_when_low=100)
     E = clustered(rng, 5000, 32)
     q = query_near(rng, E)
     plain = breadth.select(E, q, k=6, theta=0.85)
-    proved = [breadth.select(oracle, q, k=6, theta=0.85, prove=20.0) for oracle in (ArrayOracle(E), SearchOnly(E))]
+    proved = [
+        breadth.select(oracle, q, k=6, theta=0.85, prove=20.0, effort=effort)
+        for oracle in (ArrayOracle(E), SearchOnly(E))
+    ]
     for found in proved:
         assert found.certificate.gap <= 1e-7
         assert found.objective >= plain.objective - 1e-9
@@ -271,12 +273,12 @@ def test_copies_in_float16_do_not_run_in_circles(rng):
 
 
 @pytest.mark.parametrize("reserve", [20, 4096])
-def test_rows_of_slightly_different_length(rng, monkeypatch, reserve):
-    monkeypatch.setattr(module, "_RESERVE", reserve)
+def test_rows_of_slightly_different_length(rng, reserve):
+    effort = Effort(held=reserve, held_when_near=reserve, whole=reserve, whole_when_low=reserve)
     for _ in range(10):
         E = isotropic(rng, 60, 4).astype(np.float64) * rng.uniform(0.9991, 1.0, size=(60, 1))
         q = unit(rng.standard_normal(4))
-        found = breadth.select(E, q, k=3, theta=0.4)
+        found = breadth.select(E, q, k=3, theta=0.4, effort=effort)
         assert min(reason.loss for reason in found.explain()) >= -1e-6
         best = breadth.select(E, q, k=3, theta=0.4, method="exact")
         assert found.certificate.bound >= best.objective - 1e-6

@@ -28,7 +28,7 @@ from breadth.errors import InputError, WorkerError
 from breadth.methods.muss import cluster
 from breadth.metrics.distance import mean_pairwise_distance
 from breadth.oracles import ArrayOracle, CompactOracle
-from breadth.problem import Array, Vector
+from breadth.arrays import Array, Vector
 from breadth_experiments import encoding
 from breadth_experiments.evidence import Evidence
 from breadth_experiments.records import Records

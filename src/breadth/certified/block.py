@@ -1,87 +1,162 @@
-"""A growing block of rows with its Gram matrix: the small dense problem that stands for the whole collection."""
+"""The block: the few rows held in memory that matter, with their similarities. All searching for sets is done on it."""
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from breadth.problem import Array, Ids, Problem, Vector
+from breadth import kernels
+from breadth.arrays import Array, Matrix, Positions, Vector
+from breadth.clock import Clock
+from breadth.problem import Problem
 
-Matrix = npt.NDArray[np.float32]
+_GAIN = 1e-7
+"""A swap must gain more than this (times 1 + k), or rounding of the similarities could run in circles."""
+_GRID = 2.0**33
+"""Relevance is rounded to multiples of 1/this."""
+_SWAPS_AT_ONCE = 64
+_MOST_SWAPS = 10_000
 
 
 class Block:
-    """Rows, Gram matrix and weighted relevance of the rows that may matter.
+    """Rows in float64, their Gram matrix (float32, with room to grow) and their weighted relevance.
 
-    `linear` is θ(k-1)c_i and `coupling` is 2(1-θ), so that F(S) = Σ linear_i - coupling/2 · Σ_{i≠j} gram_ij and
-    e_i·w(v_S) = linear_i - coupling · Σ_{j∈S} gram_ij. The Gram matrix is extended, never made anew.
+    A set is an array of k positions in the block.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.coupling = 2.0 * (1.0 - problem.theta)
-        self.ids: Ids = np.empty(0, dtype=np.int64)
-        self.relevance: Vector = np.empty(0)
-        self._rows: Array = np.empty((0, len(problem.query)), dtype=np.float32)
+        self._coupling = problem.coupling
+        self._size = 0
+        self._rows: Vector = np.empty((0, len(problem.query)))
         self._gram: Matrix = np.empty((0, 0), dtype=np.float32)
+        self._linear: Vector = np.empty(0)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return self._size
 
     @property
-    def rows(self) -> Array:
-        return self._rows[: len(self)]
+    def rows(self) -> Vector:
+        return self._rows[: self._size]
 
     @property
     def gram(self) -> Matrix:
-        """Similarities of all pairs (float32: half the memory traffic, resolution 1e-7)."""
-        return self._gram[: len(self), : len(self)]
-
-    @property
-    def storage(self) -> Matrix:
-        """The Gram matrix with room to grow: contiguous, as compiled loops want it."""
-        return self._gram
+        """Similarities of all pairs."""
+        return self._gram[: self._size, : self._size]
 
     @property
     def linear(self) -> Vector:
-        return self.problem.relevance_weight * self.relevance
+        """θ(k-1) c_i."""
+        return self._linear[: self._size]
 
-    def at(self, theta: float) -> Block:
-        """The same rows for another trade-off; it shares the arrays, so only one of the two may grow."""
-        other = copy(self)
-        other.problem = replace(self.problem, theta=theta)
-        other.coupling = 2.0 * (1.0 - theta)
-        return other
+    @property
+    def least_rise(self) -> float:
+        """What a row's score for w(u) must exceed a threshold by to count: between copies only rounding decides."""
+        return 0.01 * self.least_gain
 
-    def adopt(self, ids: Ids, rows: Array, relevance: Vector, gram: Matrix) -> None:
-        """Hold these rows with their Gram matrix, made elsewhere, instead."""
-        self.ids, self._rows, self.relevance, self._gram = ids, rows, relevance, gram
+    @property
+    def least_gain(self) -> float:
+        """What a swap must gain to count."""
+        return _GAIN * (1.0 + self.problem.k)
 
-    def add(self, ids: Ids, rows: Array) -> None:
-        """Take in rows that are not held yet."""
-        old, new = len(self), len(self) + len(ids)
-        if new > min(len(self._rows), len(self._gram)):
-            self._reserve(max(new, 2 * len(self._rows)), rows.dtype)
+    def add(self, rows: Array) -> None:
+        """Take in further rows."""
+        old, new = self._size, self._size + len(rows)
+        if new > len(self._rows):
+            self._grow(max(new, 2 * len(self._rows)))
+        self._size = new
         self._rows[old:new] = rows
-        self.ids = np.concatenate((self.ids, ids))
-        self.relevance = np.concatenate((self.relevance, rows.astype(np.float64) @ self.problem.query))
-        inside = self.problem.similar(self._rows[:new])
-        cross = inside[old:] @ inside.T
-        self._gram[old:new, :new] = cross
-        self._gram[:new, old:new] = cross.T
+        kernel = kernels.current()
+        self._linear[old:new] = self.problem.linear(self._relevance(self._rows[old:new]))
+        similar = self.rows if self.problem.similarity_dim is None else np.ascontiguousarray(self._similar())
+        kernel.fill_gram(similar, old, self._gram)
 
-    def _reserve(self, capacity: int, dtype: npt.DTypeLike) -> None:
-        rows: Array = np.empty((capacity, self._rows.shape[1]), dtype=dtype)
-        rows[: len(self)] = self.rows
+    def _relevance(self, rows: Vector) -> Vector:
+        """Relevance from outside as it is; from the query rounded to 1e-10, so that all kernels see the same numbers."""
+        if self.problem.similarity_dim is not None:
+            return rows[:, self.problem.similarity_dim]
+        relevance: Vector = np.rint(kernels.current().inner(rows, self.problem.query) * _GRID) / _GRID
+        return relevance
+
+    def _similar(self) -> Vector:
+        return np.asarray(self.problem.similar(self.rows), dtype=np.float64)
+
+    def _grow(self, capacity: int) -> None:
+        size = self._size
+        rows, linear = np.empty((capacity, self._rows.shape[1])), np.empty(capacity)
         gram: Matrix = np.empty((capacity, capacity), dtype=np.float32)
-        gram[: len(self), : len(self)] = self.gram
-        self._rows, self._gram = rows, gram
+        rows[:size], linear[:size], gram[:size, :size] = self.rows, self.linear, self.gram
+        self._rows, self._linear, self._gram = rows, linear, gram
 
-    def value(self, chosen: npt.NDArray[np.intp]) -> float:
-        """F of a set of positions."""
-        inside = self.gram[np.ix_(chosen, chosen)]
-        pairs = float(inside.sum(dtype=np.float64)) - float(np.trace(inside, dtype=np.float64))
-        return float(self.linear[chosen].sum()) - self.coupling / 2.0 * pairs
+    def value(self, chosen: Positions) -> float:
+        """F of a set."""
+        return float(kernels.current().set_value(self.linear, self._gram, self._coupling, chosen))
+
+    def greedy(self, first: int, relevance_share: float = 1.0) -> Positions:
+        """Greedy on F from a first row, with all or a share of the relevance."""
+        picks = np.empty(self.problem.k, dtype=np.int64)
+        linear = self.linear if relevance_share == 1.0 else relevance_share * self.linear
+        kernels.current().greedy(linear, self._gram, self._coupling, first, picks)
+        return picks
+
+    def swap(self, chosen: Positions, clock: Clock) -> int:
+        """Exchange one member for one row of the block, in place, as long as F grows; how many swaps there were."""
+        done = 0
+        while done < _MOST_SWAPS:
+            count = kernels.current().swap(
+                self.linear, self._gram, self._coupling, chosen, self.least_gain, _SWAPS_AT_ONCE
+            )
+            done += count
+            if count < _SWAPS_AT_ONCE or clock.is_over():
+                break
+        return done
+
+    def search(self, chosen: Positions, iterations: int, clock: Clock) -> None:
+        """Tabu search from a set, which becomes the best set met: it leaves local optima that swaps cannot leave."""
+        kernel = kernels.current()
+        current, totals = chosen.copy(), np.zeros(2)
+        merits = kernel.marginals(self.linear, self._gram, self._coupling, current)
+        free_at = np.zeros(self._size, dtype=np.int64)
+        at_once = max(1, kernel.STEPS_AT_ONCE // (self._size + 16 * self.problem.k))
+        done = 0
+        while done < iterations and not clock.is_over():
+            count = min(at_once, iterations - done)
+            kernel.tabu(
+                self.linear, self._gram, self._coupling, chosen, current, merits, free_at, totals,
+                done + 1, count, self.least_gain,
+            )  # fmt: skip
+            done += count
+
+    def relax(self, x: Vector, target: Target, clock: Clock) -> float:
+        """Raise the concave relaxation at x, in place, until its duality gap meets the target; its value there.
+
+        That value is on the scale of F: for the indicator of a set it is F of the set.
+        """
+        kernel = kernels.current()
+        # The kernel looks at its gap every 32 steps, so cutting it there changes nothing.
+        at_once = 32 * max(1, kernel.STEPS_AT_ONCE // (256 * self._size))
+        constant = self.problem.spread
+        done = 0
+        while True:
+            steps = min(at_once, target.steps - done)
+            gap, value = kernel.relax(
+                self.linear, self._gram, self.problem.k, self._coupling, x,
+                target.value - constant, target.share, target.least, steps,
+            )  # fmt: skip
+            done += steps
+            value += constant
+            met = gap <= max(target.least, target.share * (value - target.value))
+            if met or done >= target.steps or clock.is_over():
+                return float(value)
+
+
+@dataclass(frozen=True)
+class Target:
+    """When a relaxation is good enough: a duality gap of at most `least`, or the `share` of what it exceeds F of the
+    best set by (`value`); or after so many steps."""
+
+    value: float
+    share: float
+    least: float
+    steps: int

@@ -9,9 +9,9 @@ exactly, so the value never falls. Any x gives a valid bound: an early stop cost
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from breadth.problem import Array, Vector
+from breadth.arrays import Array, Positions, Vector
+from breadth.clock import NO_LIMIT, Clock
 
 _RIDGE = 1e-5
 """Relative to the diagonal: copies and more rows than dimensions make the system singular."""
@@ -30,6 +30,7 @@ def maximise(
     *,
     enough: float = -np.inf,
     max_rounds: int = 40,
+    clock: Clock = NO_LIMIT,
 ) -> Vector:
     """A feasible x with a duality gap of at most `tolerance`, or with a bound of at most `enough`, or the last one."""
     x, image = start, _times(matrix, start)
@@ -39,7 +40,7 @@ def maximise(
         top = np.partition(gradient, len(gradient) - k)[len(gradient) - k :]
         gap = float(top.sum() - gradient @ x)
         value = float(linear @ x) - coupling / 2.0 * float(x @ image)
-        if gap <= tolerance or value + gap <= enough:
+        if gap <= tolerance or value + gap <= enough or clock.is_over():
             break
         step = project(x + length * gradient, k) - x
         along = _times(matrix, step)
@@ -67,9 +68,7 @@ def _advance(
     return np.clip(x + gamma * step, 0.0, 1.0), image + gamma * along
 
 
-def _stationary(
-    linear: Vector, matrix: Array, k: int, coupling: float, x: Vector, free: npt.NDArray[np.intp]
-) -> Vector:
+def _stationary(linear: Vector, matrix: Array, k: int, coupling: float, x: Vector, free: Positions) -> Vector:
     """x with its free entries moved to where the gradient is the same for all of them."""
     size = len(free)
     fixed = x.copy()

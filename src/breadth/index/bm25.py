@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from breadth.arrays import Ids
 from breadth.checks import check_count
 from breadth.errors import InputError, MissingExtraError
-from breadth.problem import Ids
 
 PER_QUERY = 3000
 """Passages that the paper takes for each question."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from breadth import api, encoders
+from breadth.arrays import Ids
 from breadth.checks import check_count, check_k, check_number, check_query
 from breadth.encoders import BuiltinEncoder, Encoder
 from breadth.errors import BreadthError, InputError, StoreError
@@ -22,7 +23,6 @@ from breadth.index.lock import Lock
 from breadth.index.store import Segment, StaleError, Store, dumped
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.segmented import SegmentedOracle
-from breadth.problem import Ids
 
 _STORE, _SEGMENTS, _LOCK = "index.sqlite", "segments", "writer.lock"
 _BATCH = 4096

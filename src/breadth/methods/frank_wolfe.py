@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.checks import check_choice, check_count, check_number
+from breadth.clock import NO_LIMIT, Clock
 from breadth.oracles.protocol import Facts
-from breadth.problem import Ids, Problem, Vector
-from breadth.ranking import Positions
+from breadth.problem import Problem
+from breadth.relaxation import Relaxation
 from breadth.requests import Asking, Mean, Rows, Top
-from breadth.selection import conclude
+from breadth.selection import Selection, conclude
 
 ZERO_GAP = 1e-7
 """Δ/(k(k-1)) at or below this counts as the paper's Δ = 0.
@@ -30,73 +32,97 @@ def frank_wolfe(
     problem: Problem,
     facts: Facts,
     *,
+    clock: Clock = NO_LIMIT,
     init: str = "uniform",
     step: str = "exact",
+    penalty: float = 2.0,
     max_iterations: int = 200,
     lipschitz: float | None = None,
-) -> Asking:
+) -> Asking[Selection]:
     """Algorithm 1. `init`: "uniform" (x = k/n, as in the paper's experiments) or "topk".
 
     `step`: "exact" line search, or the rules the paper argues against: "lipschitz", γ = min(1, Δ/(L‖d‖²)), and
     "open_loop", γ = 2/(t+2). `lipschitz` is the largest eigenvalue of E E' if you know it; n, its trace, is
-    always safe and the default. Every iterate also bounds the optimum, so the certificate costs nothing.
+    always safe and the default. `penalty` is the paper's λ. Every iterate also bounds the optimum, so the
+    certificate costs nothing.
 
     stats: iterations, converged (the gap reached zero), integral (x was a set; otherwise its k heaviest rows
-    are returned).
+    are returned), and stopped = "time_limit" if the time was up.
     """
     start = _STARTS[check_choice(init, "init", _STARTS)]
     rule = _STEPS[check_choice(step, "step", _STEPS)]
     check_count(max_iterations, "max_iterations")
+    check_number(penalty, "penalty", 0.0)
     eigenvalue = float(facts.size) if lipschitz is None else check_number(lipschitz, "lipschitz", 0.0)
-
     if problem.k == 1:  # no pairs: the relaxation is linear, and its maximiser the most relevant row
-        return (yield from _single(problem, facts))
-    x: _Iterate = yield from start(problem, facts)
-    bound, converged, iterations = np.inf, False, 0
-    for t in range(max_iterations):
-        w = problem.direction(x.v)
-        ids = (yield Top(w[None], problem.k))[0][0]
-        yield from x.admit(ids)
-        inner = x.rows @ w
-        raw = inner[x.positions(ids)]
-        bound = min(bound, problem.dual_bound(x.v, raw, facts.max_squared_norm))
-        gradient = problem.gradient(inner, x.weights)
-        vertex = np.lexsort((x.ids, -gradient))[: problem.k]
-        move = _Move.towards(vertex, x, float(gradient[vertex].sum()), problem)
-        if move.stays or move.gap <= ZERO_GAP * problem.scale:
-            converged = True
-            break
-        x.step(vertex, move.image, rule(move, t, problem, eigenvalue))
-        iterations += 1
-
-    integral = x.is_set(problem.k)
+        return (yield from _take_most_relevant(problem, facts))
+    x = yield from start(problem, facts)
+    relaxation = Relaxation(problem, penalty)
+    run = yield from climb(relaxation, facts, x, lambda move, t: rule(move, t, relaxation, eigenvalue),
+                           max_iterations, clock)  # fmt: skip
     chosen = np.lexsort((x.ids, -x.weights))[: problem.k]
+    stats = {"iterations": run.iterations, "converged": run.converged, "integral": x.is_set(problem.k)}
+    if not run.converged and clock.is_over():
+        stats["stopped"] = "time_limit"
     return conclude(
-        problem,
-        x.ids[chosen],
-        x.rows[chosen],
-        "frank_wolfe",
-        bound=bound,
-        exact=facts.exact,
-        stats={"iterations": iterations, "converged": converged, "integral": integral},
+        problem, x.ids[chosen], x.rows[chosen], "frank_wolfe", bound=run.bound, exact=facts.exact, stats=stats
     )
 
 
-def _single(problem: Problem, facts: Facts) -> Asking:
-    ids = (yield Top(problem.query[None], 1))[0][0]
-    rows = yield Rows(ids)
+@dataclass(frozen=True)
+class Climb:
+    """How a run of Frank-Wolfe went: the best bound on F that an iterate gave, and why it ended."""
+
+    bound: float
+    converged: bool
+    iterations: int
+
+
+def climb(
+    relaxation: Relaxation,
+    facts: Facts,
+    x: Iterate,
+    step_size: Callable[[Move, int], float],
+    max_iterations: int,
+    clock: Clock = NO_LIMIT,
+) -> Asking[Climb]:
+    """Move x, in place, until the gap is zero, or no iteration or no time is left."""
+    problem = relaxation.problem
+    bound, iterations = np.inf, 0
+    for t in range(max_iterations):
+        if t and clock.is_over():
+            break
+        w = problem.direction(x.v)
+        ids = (yield from Top(w[None], problem.k)).ids[0]
+        yield from x.admit(ids)
+        inner = x.rows @ w
+        best_sum = problem.allowed.best_sum(inner[x.find(ids)])
+        bound = min(bound, problem.dual_bound(x.v, best_sum, facts.max_squared_norm))
+        gradient = relaxation.gradient(inner, x.weights)
+        vertex = np.lexsort((x.ids, -gradient))[: problem.k]
+        move = Move.towards(vertex, x, float(gradient[vertex].sum()), relaxation)
+        if move.stays or move.gap <= ZERO_GAP * problem.scale:
+            return Climb(bound, True, iterations)
+        x.step(vertex, move.image, step_size(move, t))
+        iterations += 1
+    return Climb(bound, False, iterations)
+
+
+def _take_most_relevant(problem: Problem, facts: Facts) -> Asking[Selection]:
+    ids = (yield from Top(problem.query[None], 1)).ids[0]
+    rows = yield from Rows(ids)
     stats = {"iterations": 0, "converged": True, "integral": True}
     return conclude(problem, ids, rows, "frank_wolfe", bound=problem.value(rows), exact=facts.exact, stats=stats)
 
 
 @dataclass
-class _Iterate:
+class Iterate:
     """x = `uniform` on every row plus `weights` on a few whose rows are held; v = E'x."""
 
     uniform: float
     size: int
     ids: Ids
-    rows: Vector
+    rows: Array
     weights: Vector
     v: Vector
 
@@ -106,16 +132,16 @@ class _Iterate:
         spread = self.size * self.uniform**2 + 2.0 * self.uniform * float(self.weights.sum())
         return spread + float(self.weights @ self.weights)
 
-    def positions(self, ids: Ids) -> Positions:
+    def find(self, ids: Ids) -> Positions:
         """Where these ids, all held, stand."""
         order = np.argsort(self.ids)
         return order[np.searchsorted(self.ids, ids, sorter=order)]
 
-    def admit(self, ids: Ids) -> Asking:
+    def admit(self, ids: Ids) -> Asking[None]:
         """Hold the rows of these ids too, with weight 0."""
         new = np.setdiff1d(ids, self.ids)
         if len(new):
-            rows = yield Rows(new)
+            rows = yield from Rows(new)
             self.ids = np.concatenate((self.ids, new))
             self.rows = np.concatenate((self.rows, rows))
             self.weights = np.concatenate((self.weights, np.zeros(len(new))))
@@ -139,7 +165,7 @@ class _Iterate:
 
 
 @dataclass(frozen=True)
-class _Move:
+class Move:
     """From x towards the vertex s: gap Δ, curvature C, ‖s - x‖² and E's; `stays` if s = x."""
 
     gap: float
@@ -149,53 +175,57 @@ class _Move:
     stays: bool
 
     @classmethod
-    def towards(cls, vertex: Positions, x: _Iterate, held_gradient: float, problem: Problem) -> _Move:
+    def towards(cls, vertex: Positions, x: Iterate, held_gradient: float, relaxation: Relaxation) -> Move:
         # The gradient held leaves out what the uniform part adds to every row alike.
-        common = 2.0 * (1.0 - problem.theta) * problem.penalty * x.uniform
-        gap = problem.frank_wolfe_gap(held_gradient + problem.k * common, x.v, x.squared)
+        k = relaxation.problem.k
+        common = relaxation.problem.coupling * relaxation.penalty * x.uniform
+        gap = relaxation.gap(held_gradient + k * common, x.v, x.squared)
         image = x.rows[vertex].sum(axis=0)
-        weight_on_vertex = float(x.weights[vertex].sum()) + problem.k * x.uniform
-        squared = max(problem.k - 2.0 * weight_on_vertex + x.squared, 0.0)
-        stays = x.is_set(problem.k) and bool((x.weights[vertex] == 1.0).all())
-        return cls(gap, problem.curvature(squared, image - x.v), squared, image, stays)
+        weight_on_vertex = float(x.weights[vertex].sum()) + k * x.uniform
+        squared = max(k - 2.0 * weight_on_vertex + x.squared, 0.0)
+        stays = x.is_set(k) and bool((x.weights[vertex] == 1.0).all())
+        return cls(gap, relaxation.curvature(squared, image - x.v), squared, image, stays)
 
 
-def _from_uniform(problem: Problem, facts: Facts) -> Asking:
-    mean = yield Mean()
+def _start_uniform(problem: Problem, facts: Facts) -> Asking[Iterate]:
+    mean = yield from Mean()
     nothing: Vector = np.empty((0, facts.dim))
     v = problem.k * np.asarray(mean, dtype=np.float64)
-    share = problem.k / facts.size
-    return _Iterate(share, facts.size, np.empty(0, dtype=np.int64), nothing, np.empty(0), v)
+    return Iterate(problem.k / facts.size, facts.size, np.empty(0, dtype=np.int64), nothing, np.empty(0), v)
 
 
-def _from_topk(problem: Problem, facts: Facts) -> Asking:
-    ids = (yield Top(problem.query[None], problem.k))[0][0]
-    rows = np.asarray((yield Rows(ids)), dtype=np.float64)
-    return _Iterate(0.0, facts.size, ids, rows, np.ones(problem.k), rows.sum(axis=0))
+def _start_at_topk(problem: Problem, facts: Facts) -> Asking[Iterate]:
+    ids = (yield from Top(problem.query[None], problem.k)).ids[0]
+    rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
+    return Iterate(0.0, facts.size, ids, rows, np.ones(problem.k), rows.sum(axis=0))
 
 
-def _exact_step(move: _Move, t: int, problem: Problem, eigenvalue: float) -> float:
+def exact_step(move: Move, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
     """argmax over [0, 1] of f(x + γd) = f(x) + γΔ + γ²C/2."""
     if move.curvature >= 0.0:
         return 1.0
     return min(1.0, move.gap / -move.curvature)
 
 
-def _lipschitz_step(move: _Move, t: int, problem: Problem, eigenvalue: float) -> float:
+def _lipschitz_step(move: Move, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
     """min(1, Δ/(L‖d‖²)) with L = 2(1-θ)·max(λ, |λ - λ_max|), the spectral norm of the Hessian."""
-    constant = 2.0 * (1.0 - problem.theta) * max(problem.penalty, abs(problem.penalty - eigenvalue))
+    penalty = relaxation.penalty
+    constant = relaxation.problem.coupling * max(penalty, abs(penalty - eigenvalue))
     if constant * move.squared <= move.gap:
         return 1.0
     return move.gap / (constant * move.squared)
 
 
-def _open_loop_step(move: _Move, t: int, problem: Problem, eigenvalue: float) -> float:
+def _open_loop_step(move: Move, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
     return 2.0 / (t + 2.0)
 
 
-_STARTS: dict[str, Callable[[Problem, Facts], Asking]] = {"uniform": _from_uniform, "topk": _from_topk}
-_STEPS: dict[str, Callable[[_Move, int, Problem, float], float]] = {
-    "exact": _exact_step,
+_STARTS: dict[str, Callable[[Problem, Facts], Asking[Iterate]]] = {
+    "uniform": _start_uniform,
+    "topk": _start_at_topk,
+}
+_STEPS: dict[str, Callable[[Move, int, Relaxation, float], float]] = {
+    "exact": exact_step,
     "lipschitz": _lipschitz_step,
     "open_loop": _open_loop_step,
 }

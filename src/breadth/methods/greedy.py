@@ -2,41 +2,60 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from breadth.arrays import Array, Ids
+from breadth.clock import NO_LIMIT, Clock
 from breadth.oracles.protocol import Facts
-from breadth.problem import Array, Problem
+from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
-from breadth.selection import conclude
+from breadth.selection import Selection, conclude
 
 
-def greedy(problem: Problem, facts: Facts) -> Asking:
-    """Greedy on F: add the row with the largest gain e_i·w(v_S), S being the rows so far. k scans."""
-    return (yield from _pick_in_turn(problem, "greedy", relevance_share=1.0))
+def greedy(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[Selection]:
+    """Greedy on F: add the row with the largest marginal value for the rows so far. k scans."""
+    return (yield from _pick_in_turn(problem, facts, "greedy", 1.0, clock))
 
 
-def msd(problem: Problem, facts: Facts) -> Asking:
+def msd(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[Selection]:
     """Max-sum dispersion after Borodin, Lee and Ye (2012): the greedy step with the relevance halved.
 
     F is the max-sum diversification objective. Adding the row that maximises ½·relevance gain + distance gain
     gives at least half of the optimum where the distance is a metric (1 - cosine is not one; it comes close).
     """
-    return (yield from _pick_in_turn(problem, "msd", relevance_share=0.5))
+    return (yield from _pick_in_turn(problem, facts, "msd", 0.5, clock))
 
 
-def _pick_in_turn(problem: Problem, method: str, relevance_share: float) -> Asking:
+def _pick_in_turn(
+    problem: Problem, facts: Facts, method: str, relevance_share: float, clock: Clock
+) -> Asking[Selection]:
     chosen: list[int] = []
     rows: list[Array] = []
     v = np.zeros(len(problem.query))
-    away = (1.0 - relevance_share) * problem.relevance_weight * problem.query
+    stats: dict[str, Any] = {}
     for size in range(problem.k):
+        if size and clock.is_over():
+            stats = {"stopped": "time_limit", "filled": problem.k - size}
+            rest = yield from _fill(problem, facts, np.array(chosen))
+            chosen += rest.tolist()
+            rows += list((yield from Rows(rest)))
+            break
         # Nothing is chosen yet: the gain is relevance alone (for θ = 0 as well, where F decides nothing).
-        direction = problem.direction(v) - away if size else problem.query
+        direction = problem.direction(v, relevance_share) if size else problem.query
         # The rows already chosen can take up to `size` of the best places.
-        ids, _ = yield Top(direction[None], size + 1)
-        pick = next(int(i) for i in ids[0] if int(i) not in chosen)
-        row = (yield Rows(np.array([pick], dtype=np.int64)))[0]
-        chosen.append(pick)
+        ids = (yield from Top(direction[None], size + 1)).ids[0]
+        pick = ids[problem.allowed.may_enter(ids, np.array(chosen, dtype=np.int64))][:1]
+        row = (yield from Rows(pick))[0]
+        chosen.append(int(pick[0]))
         rows.append(row)
         v += row
-    return conclude(problem, np.array(chosen, dtype=np.int64), np.array(rows), method, picked_in_order=True)
+    ids = np.array(chosen, dtype=np.int64)
+    return conclude(problem, ids, np.array(rows), method, picked_in_order=True, stats=stats)
+
+
+def _fill(problem: Problem, facts: Facts, chosen: Ids) -> Asking[Ids]:
+    """The most relevant rows that are missing to k."""
+    ids = (yield from Top(problem.query[None], min(facts.size, problem.k + len(chosen)))).ids[0]
+    return ids[problem.allowed.may_enter(ids, chosen)][: problem.k - len(chosen)]

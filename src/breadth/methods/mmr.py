@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from breadth.arrays import Array, Vector
+from breadth.clock import NO_LIMIT, Clock
+from breadth.methods.sequential import pick_by_rule
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
-from breadth.requests import Asking, Rows, Scores
-from breadth.selection import conclude
+from breadth.requests import Asking, Scores
+from breadth.selection import Selection
 
 
-def mmr(problem: Problem, facts: Facts) -> Asking:
-    """Add the row that maximises θ c_i - (1-θ) max_{j∈S} e_i·e_j; the first is the most relevant one.
+def mmr(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[Selection]:
+    """Add the row that maximises θ c_i - (1-θ) max_{j∈S} e_i·e_j; the first is the most relevant one."""
+    relevance = (yield from Scores(problem.query[None]))[0]
+    rule = _NearestNeighbour(relevance, problem.theta)
+    return (yield from pick_by_rule(problem, "mmr", relevance, rule, clock))
 
-    The running maximum is kept, so a step is one scan and O(n) more: k scans in all.
-    """
-    relevance = (yield Scores(problem.query[None]))[0]
-    theta = relevance.dtype.type(problem.theta)
-    weighted = theta * relevance
-    nearest = np.full_like(relevance, -np.inf)
-    merit = np.empty_like(relevance)
-    chosen = np.empty(problem.k, dtype=np.int64)
-    rows = np.empty((problem.k, len(problem.query)))
-    pick = int(np.argmax(relevance))
-    for size in range(problem.k):
-        chosen[size] = pick
-        rows[size] = (yield Rows(chosen[size : size + 1]))[0]
-        weighted[pick] = -np.inf
-        if size + 1 == problem.k:
-            break
-        similarity = (yield Scores(problem.likeness(rows[size])[None]))[0]
-        np.maximum(nearest, similarity, out=nearest)
-        np.multiply(nearest, 1 - theta, out=merit)
-        np.subtract(weighted, merit, out=merit)
-        pick = int(np.argmax(merit))
-    return conclude(problem, chosen, rows, "mmr", picked_in_order=True)
+
+class _NearestNeighbour:
+    """θ c_i - (1-θ) · the largest similarity to a pick, which is kept up to date."""
+
+    def __init__(self, relevance: Array, theta: float) -> None:
+        self._weight = relevance.dtype.type(1.0 - theta)
+        self._weighted = relevance.dtype.type(theta) * relevance
+        self._nearest = np.full_like(relevance, -np.inf)
+        self._merits = np.empty_like(relevance)
+        self.stats: dict[str, Any] = {}
+
+    def rate(self) -> Array:
+        np.multiply(self._nearest, self._weight, out=self._merits)
+        return np.subtract(self._weighted, self._merits, out=self._merits)
+
+    def needs_similarities(self, pick: int) -> bool:
+        return True
+
+    def learn(self, pick: int, row: Vector, similarities: Array | None) -> None:
+        np.maximum(self._nearest, similarities, out=self._nearest)  # type: ignore[arg-type]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from breadth.certified.search import greedy_rows
+from breadth.arrays import Array, Positions, Vector
 from breadth.checks import check_count
+from breadth.clock import NO_LIMIT, Clock
+from breadth.drivers import run
 from breadth.errors import InputError
-from breadth.oracles.protocol import Facts
-from breadth.oracles.protocol import facts as facts_of
-from breadth.problem import Array, Problem, Vector
-from breadth.ranking import Positions, best
-from breadth.requests import Asking, Rows, Scores, answered
-from breadth.selection import conclude
+from breadth.oracles.protocol import Facts, Oracle, describe
+from breadth.picking import pick_greedily
+from breadth.problem import Problem
+from breadth.ranking import best
+from breadth.requests import Asking, Rows, Scores
+from breadth.selection import Selection, conclude
 
 _SAMPLE_PER_CLUSTER = 64
 _ROUNDS = 10
@@ -31,22 +32,22 @@ class Clusters:
     label: Positions
 
 
-def cluster(oracle: Any, clusters: int | None = None, seed: int = 0) -> Clusters:
+def cluster(oracle: Oracle, clusters: int | None = None, seed: int = 0) -> Clusters:
     """The clusters of a collection, for many calls with `clustering=`: they do not depend on the query."""
     nothing = Problem(np.zeros(oracle.dim), 2, 0.5)
-    found: Clusters = answered(_clusters(nothing, facts_of(oracle), clusters, seed), oracle)
-    return found
+    return run(_make_clusters(nothing, describe(oracle), clusters, seed), oracle)
 
 
 def muss(
     problem: Problem,
     facts: Facts,
     *,
+    clock: Clock = NO_LIMIT,
     clusters: int | None = None,
     chosen_clusters: int | None = None,
     seed: int = 0,
     clustering: Clusters | None = None,
-) -> Asking:
+) -> Asking[Selection]:
     """Cluster the rows, choose clusters by greedy, choose k rows by greedy inside each, then k of their union.
 
     A cluster stands as its centre (unit length) with the median relevance of its members; the union also holds
@@ -55,7 +56,7 @@ def muss(
     `clustering`: clusters from `cluster`, made once for many queries.
     """
     if clustering is None:
-        clustering = yield from _clusters(problem, facts, clusters, seed)
+        clustering = yield from _make_clusters(problem, facts, clusters, seed, clock)
     elif len(clustering.label) != facts.size:
         raise InputError(f"clustering is of {len(clustering.label)} rows, the collection has {facts.size}")
     centres, label = clustering.centres, clustering.label
@@ -63,46 +64,54 @@ def muss(
     wanted = math.ceil(count / 5) if chosen_clusters is None else check_count(chosen_clusters, "chosen_clusters")
     if wanted > count:
         raise InputError(f"chosen_clusters must be at most the number of clusters ({count}), got {wanted}")
-    relevance = (yield Scores(problem.query[None]))[0]
+    relevance = (yield from Scores(problem.query[None]))[0]
     present = np.unique(label)
     picked = _choose_clusters(problem, centres, relevance, label, present, min(wanted, len(present)))
 
     union = [best(relevance, problem.k)]
+    looked_at = 0
     for cluster in picked:
+        if clock.is_over():
+            break
+        looked_at += 1
         members = np.flatnonzero(label == cluster)
         if len(members) > problem.k:
-            rows = yield Rows(members.astype(np.int64))
-            members = members[greedy_rows(problem, rows, problem.k)]
+            rows = yield from Rows(members.astype(np.int64))
+            members = members[_pick(problem, rows, problem.k)]
         union.append(members)
     ids = np.unique(np.concatenate(union)).astype(np.int64)
-    rows = np.asarray((yield Rows(ids)), dtype=np.float64)
-    final = greedy_rows(problem, rows, problem.k)
-    return conclude(
-        problem,
-        ids[final],
-        rows[final],
-        "muss",
-        picked_in_order=True,
-        stats={"clusters": len(present), "chosen_clusters": len(picked), "union": len(ids)},
-    )
+    rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
+    final = _pick(problem, rows, problem.k)
+    stats: dict[str, object] = {"clusters": len(present), "chosen_clusters": len(picked), "union": len(ids)}
+    if looked_at < len(picked):
+        stats["stopped"] = "time_limit"
+    return conclude(problem, ids[final], rows[final], "muss", picked_in_order=True, stats=stats)
 
 
-def _clusters(problem: Problem, facts: Facts, clusters: int | None, seed: int) -> Asking:
-    """Centres, and the nearest of them for every row."""
+def _pick(problem: Problem, rows: Array, count: int) -> Positions:
+    """Greedy on F over some rows, from the most relevant one."""
+    first = np.array([np.argmax(rows @ problem.query)])
+    return pick_greedily(problem, rows, first, count=count)[0]
+
+
+def _make_clusters(
+    problem: Problem, facts: Facts, clusters: int | None, seed: int, clock: Clock = NO_LIMIT
+) -> Asking[Clusters]:
+    """Centres, and for every row the nearest of them, or of those there was time for."""
     count = min(500, math.isqrt(facts.size)) if clusters is None else check_count(clusters, "clusters")
     if count > facts.size:
         raise InputError(f"clusters must be at most the number of rows ({facts.size}), got {count}")
     if not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"seed must be a whole number of at least 0, got {seed!r}")
-    centres = yield from _centres(problem, facts, count, np.random.default_rng(seed))
-    return Clusters(centres, (yield from _nearest(problem, centres, facts)))
+    centres = yield from _find_centres(problem, facts, count, np.random.default_rng(seed), clock)
+    return Clusters(centres, (yield from _label_rows(problem, centres, facts, clock)))
 
 
-def _centres(problem: Problem, facts: Facts, count: int, rng: np.random.Generator) -> Asking:
+def _find_centres(problem: Problem, facts: Facts, count: int, rng: np.random.Generator, clock: Clock) -> Asking[Array]:
     """Unit centres of spherical k-means (Lloyd's rounds) on a sample of the rows."""
     size = min(facts.size, count * _SAMPLE_PER_CLUSTER)
     sample = np.sort(rng.choice(facts.size, size, replace=False)).astype(np.int64)
-    rows = problem.similar((yield Rows(sample)))
+    rows = problem.similar((yield from Rows(sample)))
     centres = rows[rng.choice(size, count, replace=False)]
     for _ in range(_ROUNDS):
         label = np.argmax(rows @ centres.T, axis=1)
@@ -113,20 +122,22 @@ def _centres(problem: Problem, facts: Facts, count: int, rng: np.random.Generato
         moved = centres.copy()  # a centre without members, or whose members cancel, stays where it is
         alive = lengths > 0
         moved[label[order][starts[alive]]] = sums[alive] / lengths[alive, None]
-        if np.array_equal(moved, centres):
+        if np.array_equal(moved, centres) or clock.is_over():
             break
         centres = moved
     return centres
 
 
-def _nearest(problem: Problem, centres: Array, facts: Facts) -> Asking:
+def _label_rows(problem: Problem, centres: Array, facts: Facts, clock: Clock) -> Asking[Positions]:
     """For every row its nearest centre; O(n) memory."""
     label = np.zeros(facts.size, dtype=np.int64)
     closest = np.full(facts.size, -np.inf)
     for first in range(0, len(centres), _CENTRES_AT_ONCE):
+        if first and clock.is_over():
+            break
         directions = np.zeros((len(centres[first : first + _CENTRES_AT_ONCE]), len(problem.query)))
         problem.similar(directions)[:] = centres[first : first + _CENTRES_AT_ONCE]
-        scores = yield Scores(directions)
+        scores = yield from Scores(directions)
         nearest = np.argmax(scores, axis=0)
         value = np.take_along_axis(scores, nearest[None], axis=0)[0]
         closer = value > closest
@@ -143,4 +154,4 @@ def _choose_clusters(
     medians: Vector = np.array([np.median(group) for group in groups])
     rows = np.column_stack((centres[present], medians))
     outer = Problem.from_scores(centres.shape[1], wanted, problem.theta)
-    return present[greedy_rows(outer, rows, wanted)]
+    return present[_pick(outer, rows, wanted)]

@@ -1,9 +1,15 @@
-"""The methods, by name. A solver is a generator: it yields requests, is sent answers, and returns a `Selection`.
+"""The methods by name, with their traits. The API, the command line, the experiments, docs and tests go by this list.
 
-Every solver takes the problem and the facts of the collection first, then its own options by keyword.
+A method is a generator function `solve(problem, facts, *, clock, …)`: it yields requests (`breadth.requests`), is sent
+the answers, and returns a `Selection`. Its further keyword arguments are its options. To add one, write it in a file of
+its own and list it here.
 """
 
+from __future__ import annotations
+
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from breadth.certified.solver import certified
 from breadth.methods.dpp import dpp
@@ -15,18 +21,58 @@ from breadth.methods.muss import muss
 from breadth.methods.topk import topk
 from breadth.methods.vrsd import vrsd
 from breadth.requests import Asking
+from breadth.selection import Selection
 
-SOLVERS: dict[str, Callable[..., Asking]] = {
-    "certified": certified,
-    "frank_wolfe": frank_wolfe,
-    "greedy": greedy,
-    "mmr": mmr,
-    "dpp": dpp,
-    "msd": msd,
-    "vrsd": vrsd,
-    "muss": muss,
-    "topk": topk,
-    "exact": exact,
+
+@dataclass(frozen=True)
+class Method:
+    """One way to choose a set.
+
+    solve             the generator function
+    summary           what it does, in a line
+    has_theta         whether θ changes the set; it always changes the reported objective
+    looks_at_f        whether it maximises the objective F itself
+    needs_scores      whether it needs the scores of all rows: on other oracles pass `pool=`
+    takes_relevance   whether it also works with relevance from outside (`scores=`)
+    proves            whether it gives a certificate for every θ
+    in_order          whether the rows come in the order of the picks, not by relevance
+    small             whether it refuses all but small collections
+    """
+
+    solve: Callable[..., Asking[Selection]]
+    summary: str
+    has_theta: bool = True
+    looks_at_f: bool = True
+    needs_scores: bool = False
+    takes_relevance: bool = True
+    proves: bool = False
+    in_order: bool = False
+    small: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of its own options."""
+        parameters = inspect.signature(self.solve).parameters.values()
+        return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "clock")
+
+
+METHODS: dict[str, Method] = {
+    "certified": Method(certified, "the best set that any method finds, with a proof of how good it is", proves=True),
+    "frank_wolfe": Method(frank_wolfe, "the paper's Algorithm 1", proves=True),
+    "greedy": Method(greedy, "greedy on the objective", in_order=True),
+    "mmr": Method(mmr, "maximal marginal relevance", looks_at_f=False, needs_scores=True, in_order=True),
+    "dpp": Method(dpp, "determinantal point process", looks_at_f=False, needs_scores=True, in_order=True),
+    "msd": Method(msd, "max-sum dispersion", in_order=True),
+    "vrsd": Method(
+        vrsd,
+        "the sum of the set points at the query",
+        has_theta=False,
+        looks_at_f=False,
+        needs_scores=True,
+        takes_relevance=False,
+        in_order=True,
+    ),
+    "muss": Method(muss, "greedy through clusters", needs_scores=True, in_order=True),
+    "topk": Method(topk, "the k most relevant rows", has_theta=False, looks_at_f=False),
+    "exact": Method(exact, "every set, for very small collections", proves=True, small=True),
 }
-
-__all__ = ["SOLVERS"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from breadth.arrays import Array
 from breadth.checks import check_unit_rows
 from breadth.errors import InputError
-from breadth.problem import Array
 
 
 def ilad(vectors: Any) -> float:

@@ -10,7 +10,7 @@ from breadth.oracles.protocol import (
     ReachingOracle,
     RelevanceOracle,
     ScoringOracle,
-    facts,
+    describe,
 )
 from breadth.oracles.torch import TorchOracle
 from breadth.oracles.wrappers import CachingOracle, CountingOracle
@@ -28,5 +28,5 @@ __all__ = [
     "RelevanceOracle",
     "ScoringOracle",
     "TorchOracle",
-    "facts",
+    "describe",
 ]

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_lengths, check_relevance, check_vectors
 from breadth.oracles import sweep
-from breadth.problem import Array, Ids, Vector
 from breadth.ranking import Leaders
 
 _BLOCK_NUMBERS = 1 << 25
@@ -36,7 +36,7 @@ class ArrayOracle:
 
     def __init__(self, vectors: npt.ArrayLike) -> None:
         self._setup(check_vectors(vectors, "vectors"), None)
-        kernels.load()
+        kernels.current()
         self.length_error = self._check_lengths()
 
     def _setup(self, array: Array, relevance: Vector | None) -> None:
@@ -145,7 +145,7 @@ class ArrayOracle:
             sweep.sweep(
                 len(block),
                 _SWEPT_ROWS,
-                lambda a, b: sweep.score(block[a:b], scales[: b - a], few, found[:, a:b]),
+                lambda a, b: kernels.current().scan(block[a:b], scales[: b - a], few, found[:, a:b]),
             )
         elif len(directions) == 1:
             out[0] = block @ inside[0]
@@ -163,7 +163,7 @@ class ArrayOracle:
     def _swept(block: Array, directions: Array) -> bool:
         """Whether compiled code scores these rows: a few directions share a pass, which BLAS does not do well."""
         plain = block.dtype == np.float32 and block.flags.c_contiguous and block.size >= _SWEPT_NUMBERS
-        return plain and len(directions) <= sweep.FUSED and kernels.available()
+        return plain and len(directions) <= sweep.FUSED and kernels.current().SPREADS
 
     def _check_lengths(self) -> float:
         """Every row finite and of unit length, else an error that names the first bad row. How far ‖e‖² is from 1."""

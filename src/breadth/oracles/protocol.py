@@ -6,8 +6,8 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import UNIT_TOLERANCE
-from breadth.problem import Array, Ids, Vector
 
 
 @runtime_checkable
@@ -114,7 +114,7 @@ class Facts:
         return 1.0 + self.length_error
 
 
-def facts(oracle: Oracle | AsyncOracle) -> Facts:
+def describe(oracle: Oracle | AsyncOracle) -> Facts:
     """The facts of an oracle; rows of unknown length are taken to be as long as the tolerance allows."""
     # By name: asking a runtime protocol takes longer than some searches.
     error: float = getattr(oracle, "length_error", (1.0 + UNIT_TOLERANCE) ** 2 - 1.0)

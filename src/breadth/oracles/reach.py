@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from breadth import kernels
+from breadth.arrays import Array, Ids, Vector
 from breadth.oracles import sweep
 from breadth.oracles.protocol import Reached
-from breadth.problem import Array, Ids, Vector
 
 _SAMPLE = 4096
 """Rows looked at before a sweep, to see how scores are spread."""
@@ -48,7 +49,7 @@ class Reach:
 
     def offer(self, scores: sweep.Floats, start: int, errors: sweep.Floats, length: float, rounding: float) -> None:
         """The approximate scores of rows start, start + 1, … and their residuals."""
-        near, reach = sweep.sift(scores, errors, length, rounding, self.least)
+        near, reach = kernels.current().sift(scores, errors, length, rounding, self.least)
         middle = scores[near]
         part = _Part(near + start, middle - reach, middle + reach)
         with self._lock:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_relevance
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import Reached
-from breadth.problem import Array, Ids, Vector
 
 
 class SegmentedOracle:

@@ -9,13 +9,11 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
-from breadth.ranking import Positions
 
 Floats = npt.NDArray[np.float32]
 
@@ -36,35 +34,9 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def score(rows: npt.NDArray[Any], scales: Floats, directions: Floats, out: Floats) -> None:
-    """out[b, i] = scales[i] · rows[i]·directions[b], for int8 codes or float32 rows."""
-    code = kernels.scan()
-    if code is not None:
-        code.score(rows, scales, directions, out)
-        return
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        stop = min(start + _ROWS_AT_ONCE, len(rows))
-        out[:, start:stop] = (rows[start:stop].astype(np.float32, copy=False) @ directions.T).T
-    out *= scales
-
-
-def sift(scores: Floats, errors: Floats, length: float, rounding: float, least: float) -> tuple[Positions, Floats]:
-    """Positions whose score + reach is at least `least`, with reach = length · error + rounding, and these reaches."""
-    code = kernels.scan()
-    if code is None:
-        near = np.flatnonzero(scores >= least - (length * float(errors.max()) + rounding))
-        reach = np.float32(length) * errors[near] + np.float32(rounding)
-        kept = scores[near] + reach >= np.float32(least)
-        return near[kept], reach[kept]
-    positions = np.empty(len(scores), dtype=np.int64)
-    reaches = np.empty(len(scores), dtype=np.float32)
-    count = code.sift(scores, errors, length, rounding, least, positions, reaches)
-    return positions[:count].copy(), reaches[:count].copy()
-
-
 def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int = _LEAST) -> None:
     """Call visit(start, stop) for the blocks of 0 … total, several at a time; `step` is the most rows of a block."""
-    together = threads() if kernels.available() else 1  # NumPy's products use all cores themselves
+    together = threads() if kernels.current().SPREADS else 1  # else one call uses all cores itself
     parts = list(spans(total, min(step, max(least, -(-total // together)))))
     if len(parts) == 1 or together == 1:
         for start, stop in parts:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import UNIT_TOLERANCE, check_count, check_lengths, check_relevance, check_vectors
 from breadth.errors import InputError, MissingExtraError
-from breadth.problem import Array, Ids, Vector
 
 _CHUNK_NUMBERS = 1 << 26
 """Numbers of the collection handled at a time: 256 MiB in float32."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count
-from breadth.oracles.protocol import Oracle, Reached, facts
-from breadth.problem import Array, Ids, Vector
+from breadth.oracles.protocol import Oracle, Reached, describe
 
 
 class _Wrapper:
@@ -17,10 +17,10 @@ class _Wrapper:
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
-        self.length_error = facts(oracle).length_error
-        if facts(oracle).scores_all:
+        self.length_error = describe(oracle).length_error
+        if describe(oracle).scores_all:
             self.scores = self._scores
-        if facts(oracle).reaches:
+        if describe(oracle).reaches:
             self.above = self._above
         if hasattr(oracle, "with_scores"):
             self.with_scores = lambda scores: type(self)(oracle.with_scores(scores))

@@ -1,15 +1,15 @@
-"""What pricing is about: a set and a dual vector, and which rows outside would improve either."""
+"""What pricing is about: a set and a dual vector, and which rows outside memory would improve either."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from breadth.problem import Array, Ids, Problem, Vector
-from breadth.products import exactly, product
-from breadth.ranking import Positions
+from breadth.arrays import Array, Ids, Positions, Vector
+from breadth.certified.bench import Bench
+from breadth.problem import Problem, exchange_gain, floor
+from breadth.products import multiply, multiply_exactly
 
 PER_MEMBER = 4
 """Replacements kept for each member."""
@@ -17,69 +17,78 @@ PER_MEMBER = 4
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A set (`members`, (k, d) float64 rows), a dual vector `u`, and the ids held in memory already (sorted).
+    """Does a row that is not held improve the set by a swap, or move the bound?
 
-    A row outside moves the bound if its score for w(u) is above `threshold_u`, the k-th best in memory. It improves the
-    set if swapping it in gains more than `gain`:  gain(i in, j out) = e_i·(w + 2(1-θ)e_j) - e_j·w - 2(1-θ)‖e_j‖².
-    So no row that scores below the lowest member can gain. `longest` is the largest ‖e‖² there can be.
+    held          ids in memory, sorted
+    members       rows of the set, (k, d) float64
+    w_set         w(v) of the set: the inner product of a row with it is the row's marginal value
+    floors        what a replacement of each member must reach, see `breadth.problem`
+    lowest        no row with a smaller marginal value can gain by a swap
+    least_gain    what a swap must gain to count
+    w_dual        w(u) of the dual vector
+    threshold     what the score of a row for w(u) must exceed to move the bound
+    longest       the largest ‖e‖² there can be
     """
 
     problem: Problem
-    members: Vector
-    u: Vector
     held: Ids
-    threshold_u: float
-    gain: float
+    members: Vector
+    w_set: Vector
+    floors: Vector
+    lowest: float
+    least_gain: float
+    w_dual: Vector
+    threshold: float
     longest: float
 
-    @cached_property
-    def w_set(self) -> Vector:
-        return self.problem.direction(self.members.sum(axis=0))
+    @classmethod
+    def about(cls, bench: Bench, dual_scores: Vector) -> Question:
+        """The question for a bench as it is now; `dual_scores` are its best scores for w(u)."""
+        problem, members = bench.problem, bench.chosen_rows
+        w_set = problem.direction(members.sum(axis=0))
+        own = problem.own_similarities(members)
+        floors = floor(multiply_exactly(members, w_set), own, problem.coupling)
+        return cls(
+            problem=problem,
+            held=np.sort(bench.held.ids),
+            members=members,
+            w_set=w_set,
+            floors=floors,
+            lowest=problem.lowest_marginal(floors, own, bench.longest),
+            least_gain=2.0 * bench.block.least_gain,
+            w_dual=bench.w_dual,
+            threshold=problem.allowed.threshold(dual_scores),
+            longest=bench.longest,
+        )
 
-    @cached_property
-    def w_dual(self) -> Vector:
-        return self.problem.direction(self.u)
-
-    @cached_property
-    def member_scores(self) -> Vector:
-        return exactly(self.members, self.w_set)
-
-    @cached_property
-    def floors(self) -> Vector:
-        """What a row must reach, for each member, in the direction w + 2(1-θ)e_j: e_j·w + 2(1-θ)‖e_j‖²."""
-        own = np.square(self.problem.similar(self.members)).sum(axis=1)
-        floors: Vector = self.member_scores + self.coupling * own
-        return floors
-
-    @cached_property
-    def lowest(self) -> float:
-        """The score for w below which no row can gain: the lowest member's, less what a longer row could make up."""
-        own = np.sqrt(np.square(self.problem.similar(self.members)).sum(axis=1))
-        return float((self.member_scores - self.coupling * own * (np.sqrt(self.longest) - own)).min())
-
-    @property
-    def coupling(self) -> float:
-        return 2.0 * (1.0 - self.problem.theta)
-
-    def gains(self, rows: Array) -> Vector:
-        """What swapping each row in would gain, for each member out: (rows, k)."""
-        similar = self.problem.similar
-        cross = product(similar(rows), similar(self.members))
-        scores = product(rows, self.w_set)
-        gains: Vector = scores[:, None] + self.coupling * cross - self.floors
-        return gains
-
-    def replacements(self, rows: Array) -> Positions:
+    def find_replacements(self, rows: Array) -> Positions:
         """Positions of the rows that gain by a swap: the best few for each member."""
         if len(rows) == 0:
-            return np.empty(0, dtype=np.intp)
-        gains = self.gains(rows)
+            return np.empty(0, dtype=np.int64)
+        similar = self.problem.similar
+        cross = multiply(similar(rows), similar(self.members)).astype(np.float64)
+        marginals = multiply(rows, self.w_set).astype(np.float64)
+        gains = exchange_gain(marginals[:, None], cross, self.floors, self.problem.coupling)
         count = min(PER_MEMBER, len(rows))
         order = np.argpartition(-gains, count - 1, axis=0)[:count]
-        return np.unique(order[np.take_along_axis(gains, order, axis=0) > self.gain])
+        return np.unique(order[np.take_along_axis(gains, order, axis=0) > self.least_gain])
 
-    def member_directions(self) -> Vector:
-        """w + 2(1-θ)e_j for each member j: the best row for it is the member's best replacement."""
-        directions = np.repeat(self.w_set[None], len(self.members), axis=0)
-        self.problem.similar(directions)[:] += self.coupling * self.problem.similar(self.members)
-        return directions
+    def leave_out_held(self, ids: Ids) -> Ids:
+        """The ids that are not in memory."""
+        places = np.minimum(np.searchsorted(self.held, ids), len(self.held) - 1)
+        outside: Ids = ids[self.held[places] != ids]
+        return outside
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """The answer: `ids` and `rows` are worth having in memory.
+
+    `swap_optimal`: no row outside memory gains by a swap. `scores`: together with the scores in memory they bound the
+    largest sum of scores for w(u) of an allowed set, over the whole collection.
+    """
+
+    ids: Ids
+    rows: Array
+    scores: Vector
+    swap_optimal: bool

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from breadth.problem import Array, Ids, Problem, Vector
+from breadth.arrays import Array, Ids, Vector
+from breadth.problem import Problem
 from breadth.ranking import best
 
 _ROUNDING = 1e-6

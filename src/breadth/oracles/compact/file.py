@@ -27,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
+from breadth.arrays import Array, Ids, Vector
 from breadth.errors import InputError
 from breadth.oracles import sweep
-from breadth.problem import Array, Ids, Vector
 
 _MAGIC = b"BREADTH1"
 _VERSION = 1
@@ -104,22 +104,12 @@ class CompactArrays:
 
 def _read(file: int, ids: Ids, base: int, out: npt.NDArray[Any]) -> bool:
     """Rows of a file that begin at `base`, into `out`; whether all of them were there."""
-    width = out.itemsize * out.shape[1]
-    code = kernels.scan()
     complete = True
 
     def visit(start: int, stop: int) -> None:
         nonlocal complete
-        part = out[start:stop]
-        if code is not None and code.read_rows is not None:
-            if not code.read_rows(file, ids[start:stop], base, width, part.ctypes.data):
-                complete = False
-            return
-        room = part.reshape(-1).view(np.uint8).data
-        for place, i in enumerate(ids[start:stop].tolist()):
-            row = room[place * width : (place + 1) * width]
-            if os.preadv(file, [row], base + i * width) != width:
-                complete = False
+        if not kernels.current().read_rows(file, ids[start:stop], base, out[start:stop]):
+            complete = False
 
     sweep.sweep(len(ids), _ROWS_AT_ONCE, visit, least=_ROWS_AT_ONCE)
     return complete

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_lengths, check_relevance, check_vectors
 from breadth.errors import InputError
 from breadth.oracles import reach, sweep
 from breadth.oracles.compact.file import Coded, CompactArrays, Writer, kept_as, read
 from breadth.oracles.protocol import Reached
-from breadth.problem import Array, Ids, Vector
-from breadth.products import product
+from breadth.products import multiply
 from breadth.ranking import best
 
 Progress = Callable[[int, int], None]
@@ -47,7 +47,7 @@ class CompactOracle:
         self._relevance = relevance
         self._only = only
         self.length_error = arrays.length_error
-        kernels.load()
+        kernels.current()
 
     @classmethod
     def build(cls, vectors: npt.ArrayLike, progress: Progress | None = None) -> CompactOracle:
@@ -159,7 +159,7 @@ class CompactOracle:
         out = np.empty(self.size, dtype=np.float32)
         for start, stop in sweep.spans(self.size, _QUANTISE):
             rows = np.ascontiguousarray(self._arrays.rows[self._where(slice(start, stop))], dtype=np.float32)
-            out[start:stop] = product(rows, direction)
+            out[start:stop] = multiply(rows, direction)
         return out
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
@@ -182,7 +182,7 @@ class CompactOracle:
         arrays, d = self._arrays, self._arrays.codes.shape[1]
         here = self._where(part)
         inside = np.ascontiguousarray(directions[:, :d], dtype=np.float32)
-        sweep.score(arrays.codes[here], arrays.scales[here], inside, out)
+        kernels.current().scan(arrays.codes[here], arrays.scales[here], inside, out)
         if self._relevance is not None:
             out += (directions[:, d:] * self._relevance[part]).astype(np.float32)
 
@@ -206,7 +206,7 @@ class CompactOracle:
 
     def _exactly(self, ids: Ids, direction: Vector) -> Vector:
         """Full-precision scores of these rows."""
-        parts = [product(self.rows(ids[start:stop]), direction) for start, stop in sweep.spans(len(ids), _FETCH)]
+        parts = [multiply(self.rows(ids[start:stop]), direction) for start, stop in sweep.spans(len(ids), _FETCH)]
         return np.concatenate(parts)
 
 

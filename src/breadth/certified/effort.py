@@ -1,0 +1,83 @@
+"""How hard the certified solver works: every constant that trades time for quality, in one place.
+
+`python -m benchmarks effort` halves and doubles each of them and writes docs/benchmarks/effort.md: what each choice
+costs in time and in the objective, on one panel of instances. Correctness depends on none of them: whatever they are,
+the set is swap-optimal when it says so, and the bound holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The constants. θ and k are those of the query; "open gap" is measured in (1-θ)/(k-1), see `Problem.spread`."""
+
+    # Rows in memory
+    held: int = 4096
+    """Rows fetched with the first search. They are priced in memory: the collection is seldom searched again."""
+    held_when_near: int = 1024
+    """The same for θ ≥ `near_theta`, where few rows beyond the most relevant ones matter."""
+    near_theta: float = 0.75
+    held_for_each: int = 8
+    """At least so many rows are fetched for each of the k."""
+    whole: int = 16_384
+    """A collection of at most so many rows is held as a whole, if its ids are 0 … n-1, and never searched."""
+    low_theta: float = 0.45
+    """Below this θ, relevance says little about which rows belong to good sets, and more of the collection is tried."""
+    whole_when_low: int = 50_000
+    """The same as `whole` for θ < `low_theta`; other collections of that size are searched by the other methods too."""
+
+    # The block: the rows in memory that matter, with their similarities
+    block: int = 64
+    """Rows that begin the block (or 2k)."""
+    entering: int = 32
+    """Rows that may enter the block at a time (and k/2 more)."""
+    watched: int = 128
+    """Rows outside the block that are priced again and again until none of them enters (and 8k more)."""
+
+    # The relaxation
+    rough: float = 0.1
+    """Its duality gap, as a share of the open gap, while rows still enter the block."""
+    fine: float = 0.003
+    """The same once no row enters."""
+    relax_steps: int = 20_000
+
+    # The search for sets
+    starts: int = 8
+    """Greedy sets on the block that the local search starts from."""
+    loose: float = 0.05
+    """Above this open gap, greedy also runs over `loose_rows` rows in memory."""
+    loose_rows: int = 1024
+    tabu: int = 1000
+    """Iterations of the tabu search for an open gap of 1; it is cut off there."""
+    tabu_again: float = 3.0
+    """So many times more of them when the same rows are searched a second time."""
+    few: int = 6
+    """Up to this k, sets are small enough to start from many first rows."""
+    first_rows: int = 96
+    """First rows times k for these starts."""
+    promising: int = 4
+    """Local searches that are run from the best of many starts."""
+
+    # The collection
+    priced: int = 256
+    """Rows asked for in one search (or 4k), when an engine has nothing but `top`."""
+    fetched: int = 8192
+    """Rows that are fetched in order to look at them, at the most."""
+    wide: float = 0.2
+    """Above this open gap, and up to k = `few`, greedy runs over the whole collection from several first rows."""
+    far_k: int = 25
+    """The same up to this k for θ < `low_theta`."""
+    far_starts: int = 8
+    far_rows: int = 32
+    """First rows of these starts, and rows that each search brings in for each of them."""
+    rounds: int = 60
+    idle: int = 3
+    """Rounds in which nothing new comes and nothing is settled: many rows tie."""
+    slow: float = 0.02
+    """A round that lowers the gap by a smaller share ends the work on the bound."""
+
+
+EFFORT = Effort()

@@ -1,0 +1,108 @@
+"""Rows held in memory: which of them score above a threshold, which score best.
+
+A pass over all of them takes float32 scores. Rows that these leave undecided are scored again in float64, so that no
+decision depends on how a sum was rounded.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from breadth import kernels
+from breadth.arrays import Array, Ids, Mask, Positions, Vector
+from breadth.problem import Problem
+from breadth.products import multiply_exactly
+from breadth.ranking import best
+
+_ROUNDING = 4e-6
+"""What float32 arithmetic changes in a score, relative to the length of the direction."""
+
+
+class Held:
+    """Some rows of a collection with their ids."""
+
+    def __init__(self, problem: Problem, ids: Ids, rows: Array) -> None:
+        self._problem = problem
+        self.ids, self.rows = ids, rows
+        self._flat = _flatten(problem, rows)
+        self._ones = np.ones(len(rows), dtype=np.float32)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, ids: Ids, rows: Array) -> int:
+        """Hold further rows as well; how many of them were new."""
+        ids, first = np.unique(ids, return_index=True)
+        new = ~np.isin(ids, self.ids)
+        count = int(np.count_nonzero(new))
+        if count:
+            fresh = rows[first][new]
+            self.ids = np.concatenate((self.ids, ids[new]))
+            self.rows = np.concatenate((self.rows, fresh))
+            self._flat = np.concatenate((self._flat, _flatten(self._problem, fresh)))
+            self._ones = np.ones(len(self.ids), dtype=np.float32)
+        return count
+
+    def find(self, ids: Ids) -> Positions:
+        """Where these ids, all of them held, stand."""
+        order = np.argsort(self.ids)
+        return order[np.searchsorted(self.ids, ids, sorter=order)]
+
+    def flat_rows(self, where: Positions) -> Array:
+        """The coordinates of some rows that enter similarities, in float32."""
+        return self._flat[where]
+
+    def exact_rows(self, where: Positions) -> Vector:
+        """Some rows, in float64."""
+        return np.ascontiguousarray(self.rows[where], dtype=np.float64)
+
+    def exact_scores(self, where: Positions, w: Vector) -> Vector:
+        """Inner products of some rows with w, in float64."""
+        return multiply_exactly(self.rows[where], w)
+
+    def scores(self, w: Vector) -> Array:
+        """Inner products of all rows with w, to float32 precision."""
+        out = np.empty((1, len(self)), dtype=np.float32)
+        direction = np.ascontiguousarray(self._problem.similar(w)[None], dtype=np.float32)
+        kernels.current().scan(self._flat, self._ones, direction, out)
+        if self._problem.similarity_dim is None:
+            return out[0]
+        return out[0] + w[-1] * np.asarray(self.rows[:, -1], dtype=np.float64)
+
+    def above(
+        self, w: Vector, threshold: float, among: Mask | None = None, most: int | None = None
+    ) -> tuple[Positions, Vector]:
+        """The rows that score above the threshold for w, best first, with their scores.
+
+        `among` marks the rows to look at. `most`: no more than so many of the best.
+        """
+        rough = self.scores(w)
+        near = rough > threshold - self.slack(w)
+        if among is not None:
+            near &= among
+        where = np.flatnonzero(near)
+        if most is not None and len(where) > 2 * most:
+            where = where[np.argpartition(-rough[where], 2 * most - 1)[: 2 * most]]
+        scores = self.exact_scores(where, w)
+        order = np.lexsort((where, -scores))
+        order = order[scores[order] > threshold][:most]
+        return where[order], scores[order]
+
+    def best(self, w: Vector, count: int) -> Positions:
+        """The rows that score best for w, best first; of equal scores the one that was held earlier."""
+        if count >= len(self):
+            where = np.arange(len(self))
+        else:
+            rough = self.scores(w)
+            cut = np.partition(rough, len(rough) - count)[len(rough) - count]
+            where = np.flatnonzero(rough >= cut - 2.0 * self.slack(w))
+        return where[best(self.exact_scores(where, w), min(count, len(where)))]
+
+    def slack(self, w: Vector) -> float:
+        """What a score of `scores` may be off by."""
+        return _ROUNDING * float(np.linalg.norm(self._problem.similar(w)))
+
+
+def _flatten(problem: Problem, rows: Array) -> Array:
+    """The coordinates that enter similarities, as the kernels want them."""
+    return np.ascontiguousarray(problem.similar(rows), dtype=np.float32)

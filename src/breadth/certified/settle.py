@@ -1,0 +1,92 @@
+"""Find the best set and the best dual vector on the rows that a bench holds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from breadth.arrays import Positions
+from breadth.certified.bench import Bench
+from breadth.picking import pick_greedily, spread_firsts
+from breadth.products import multiply
+
+
+def settle(bench: Bench, *, again: bool = False, lightly: bool = False) -> None:
+    """Improve set and dual vector until no held row improves either, or the time is up.
+
+    `again`: the rows are the same as the last time, so the dual vector stays and the time goes into the search for
+    sets. `lightly`: one start, swaps, and a rough dual vector.
+    """
+    if not again:
+        improve_dual_vector(bench, finely=not lightly)
+        bench.improve(bench.problem.allowed.best(bench.x))
+        start_from_greedy(bench, 1 if lightly else bench.effort.starts)
+        if not lightly and bench.open_gap > bench.effort.loose and not bench.holds_block_only():
+            start_from_held(bench)
+    bench.improve(bench.chosen.copy())  # the set may be from before the block grew
+    rate = 0.0 if lightly else bench.effort.tabu * (bench.effort.tabu_again if again else 1.0)
+    search(bench, rate)
+    while bench.enter_for_swaps() and not bench.clock.is_over():
+        bench.improve(bench.chosen.copy())
+        search(bench, rate)
+
+
+def improve_dual_vector(bench: Bench, finely: bool) -> None:
+    """Relax, and let held rows enter the block that move the bound: roughly at first, then finely."""
+    share, watched = bench.effort.rough, None
+    while not bench.clock.is_over():
+        bench.relax(share)
+        before = watched
+        entered, watched = bench.enter_for_bound(watched)
+        if entered or before is not None:  # after the watched rows, all are looked at once more
+            continue
+        if not finely or share == bench.effort.fine or bench.is_closed():
+            return
+        share = bench.effort.fine
+
+
+def search(bench: Bench, rate: float) -> None:
+    """Tabu search in proportion to what the relaxation leaves open: effort where there is something to gain."""
+    if bench.is_closed():
+        return
+    iterations = int(min(rate * bench.open_gap, rate))
+    if iterations > 0 and not bench.clock.is_over():
+        trial = bench.chosen.copy()
+        bench.block.search(trial, iterations, bench.clock)
+        bench.improve(trial)
+
+
+def start_from_greedy(bench: Bench, count: int) -> None:
+    """Start from greedy sets on the block, in turn with all and with half of the relevance.
+
+    Half of the first rows are the most relevant ones, half are spread over the block.
+    """
+    order = np.argsort(-bench.block.linear, kind="stable")
+    for number in range(count):
+        if bench.is_closed() or bench.clock.is_over():
+            return
+        near = number % 4 < 2
+        first = order[number // 2 if near else (len(order) - 1) * number // count]
+        bench.improve(bench.block.greedy(int(first), 1.0 if number % 2 == 0 else 0.5))
+
+
+def start_from_held(bench: Bench) -> None:
+    """Start from greedy sets over the held rows that score best for w(u), with all and with half of the relevance."""
+    count = max(bench.effort.loose_rows, 2 * bench.problem.k)
+    if count >= len(bench.held):
+        _start_from_rows(bench, None, 1)
+    else:
+        _start_from_rows(bench, bench.held.best(bench.w_dual, count), 1)
+
+
+def start_from_many(bench: Bench) -> None:
+    """For a small k: start from greedy sets over all held rows, from many first rows."""
+    _start_from_rows(bench, None, max(1, bench.effort.first_rows // bench.problem.k))
+
+
+def _start_from_rows(bench: Bench, where: Positions | None, firsts: int) -> None:
+    """Start from greedy sets over some held rows, or all of them, from several first rows."""
+    rows = bench.held.rows if where is None else bench.held.rows[where]
+    first = np.repeat(spread_firsts(multiply(rows, bench.problem.query), firsts), 2)
+    shares = np.tile([1.0, 0.5], len(first) // 2)
+    sets = pick_greedily(bench.problem, rows, first, shares, clock=bench.clock)
+    bench.improve_from(sets if where is None else where[sets])

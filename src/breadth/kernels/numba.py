@@ -1,0 +1,380 @@
+"""The kernels as compiled loops (the extra `fast`). `breadth.kernels` says what each of them promises.
+
+Types are fixed, so nothing is ever compiled inside a query. Sums that decide something are taken in float64, so that
+these loops and `breadth.kernels.numpy` decide alike. All loops use one thread and release the GIL.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from numba import boolean, float32, float64, int8, int64, njit, types, void
+
+from breadth import problem
+
+NAME = "numba"
+STEPS_AT_ONCE = 1 << 21
+"""Elementary steps that one call may take: a few milliseconds."""
+
+SPREADS = True
+
+_gram = types.Array(float32, 2, "C", readonly=True)
+_vector = types.Array(float64, 1, "C", readonly=True)
+_row = types.Array(float32, 1, "C", readonly=True)
+_numbers = types.Array(float64, 1, "C")
+_places = types.Array(int64, 1, "C")
+
+_marginal = njit(inline="always")(problem.marginal)
+_floor = njit(inline="always")(problem.floor)
+_exchange_gain = njit(inline="always")(problem.exchange_gain)
+
+
+@njit(void(types.Array(float64, 2, "C", readonly=True), _vector, _numbers), fastmath=True, nogil=True, cache=True)
+def _inner(rows, direction, out):
+    for i in range(rows.shape[0]):
+        total = 0.0
+        for j in range(rows.shape[1]):
+            total += rows[i, j] * direction[j]
+        out[i] = total
+
+
+def inner(rows, direction):
+    out = np.empty(len(rows))
+    _inner(rows, direction, out)
+    return out
+
+
+@njit(
+    void(types.Array(float64, 2, "C", readonly=True), int64, types.Array(float32, 2, "C")),
+    fastmath=True,
+    nogil=True,
+    cache=True,
+)
+def fill_gram(rows, old, gram):
+    """Three rows with three others at a time: every number that is loaded is used three times."""
+    count, dim = rows.shape
+    r = old
+    while r < count:
+        height = min(3, count - r)
+        c = 0
+        while height == 3 and c + 3 <= r:
+            t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = 0.0
+            for j in range(dim):
+                a0, a1, a2 = rows[r, j], rows[r + 1, j], rows[r + 2, j]
+                b0, b1, b2 = rows[c, j], rows[c + 1, j], rows[c + 2, j]
+                t00 += a0 * b0
+                t01 += a0 * b1
+                t02 += a0 * b2
+                t10 += a1 * b0
+                t11 += a1 * b1
+                t12 += a1 * b2
+                t20 += a2 * b0
+                t21 += a2 * b1
+                t22 += a2 * b2
+            gram[r, c], gram[r, c + 1], gram[r, c + 2] = t00, t01, t02
+            gram[r + 1, c], gram[r + 1, c + 1], gram[r + 1, c + 2] = t10, t11, t12
+            gram[r + 2, c], gram[r + 2, c + 1], gram[r + 2, c + 2] = t20, t21, t22
+            c += 3
+        for i in range(r, r + height):
+            for m in range(c, i + 1):
+                total = 0.0
+                for j in range(dim):
+                    total += rows[i, j] * rows[m, j]
+                gram[i, m] = total
+        for i in range(r, r + height):
+            for m in range(i + 1):
+                gram[m, i] = gram[i, m]
+        r += height
+
+
+@njit(void(_vector, _gram, float64, int64, _places), nogil=True, cache=True)
+def greedy(linear, gram, coupling, first, picks):
+    merits = linear.copy()
+    pick = first
+    for size in range(len(picks)):
+        picks[size] = pick
+        merits[pick] = -np.inf
+        following = 0
+        for i in range(len(merits)):
+            merits[i] = _marginal(merits[i], np.float64(gram[pick, i]), coupling)
+            if merits[i] > merits[following]:
+                following = i
+        pick = following
+
+
+@njit(_numbers(_vector, _gram, float64, types.Array(int64, 1, "C", readonly=True)), nogil=True, cache=True)
+def marginals(linear, gram, coupling, chosen):
+    out = linear.copy()
+    for j in chosen:
+        for i in range(len(out)):
+            out[i] = _marginal(out[i], np.float64(gram[j, i]), coupling)
+    return out
+
+
+@njit(float64(_vector, _gram, float64, types.Array(int64, 1, "C", readonly=True)), nogil=True, cache=True)
+def set_value(linear, gram, coupling, chosen):
+    total = 0.0
+    for c in range(len(chosen)):
+        similarity = 0.0
+        for b in range(c):
+            similarity += np.float64(gram[chosen[c], chosen[b]])
+        total += _marginal(linear[chosen[c]], similarity, coupling)
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _longest(gram, size):
+    """The largest length of a row."""
+    squared = np.float64(0.0)
+    for i in range(size):
+        squared = max(squared, np.float64(gram[i, i]))
+    return np.sqrt(squared)
+
+
+@njit(nogil=True, cache=True)
+def _set_floors(gram, coupling, merits, members, longest, floors):
+    """Fill the floors of the members; the marginal value up to which no row can gain by replacing any of them."""
+    lowest = np.inf
+    for c in range(len(members)):
+        own = np.float64(gram[members[c], members[c]])
+        floors[c] = _floor(merits[members[c]], own, coupling)
+        lowest = min(lowest, floors[c] - coupling * np.sqrt(own) * longest)
+    return lowest
+
+
+@njit(nogil=True, cache=True)
+def _exchange(gram, coupling, merits, new, old):
+    for i in range(len(merits)):
+        merits[i] += coupling * (np.float64(gram[old, i]) - np.float64(gram[new, i]))
+
+
+@njit(int64(_vector, _gram, float64, _places, float64, int64), nogil=True, cache=True)
+def swap(linear, gram, coupling, chosen, least_gain, most):
+    size = len(linear)
+    merits = marginals(linear, gram, coupling, chosen)
+    inside = np.zeros(size, dtype=np.bool_)
+    inside[chosen] = True
+    longest = _longest(gram, size)
+    floors = np.empty(len(chosen))
+    for done in range(most):
+        lowest = _set_floors(gram, coupling, merits, chosen, longest, floors)
+        gain, new, column = least_gain, -1, -1
+        for i in range(size):
+            if inside[i] or merits[i] - lowest <= gain:
+                continue
+            for c in range(len(chosen)):
+                value = _exchange_gain(merits[i], np.float64(gram[i, chosen[c]]), floors[c], coupling)
+                if value > gain:
+                    gain, new, column = value, i, c
+        if new < 0:
+            return done
+        old = chosen[column]
+        _exchange(gram, coupling, merits, new, old)
+        chosen[column] = new
+        inside[new], inside[old] = True, False
+    return most
+
+
+@njit(
+    void(_vector, _gram, float64, _places, _places, _numbers, _places, _numbers, int64, int64, float64),
+    nogil=True,
+    cache=True,
+)
+def tabu(linear, gram, coupling, chosen, current, merits, free_at, totals, now, iterations, least_gain):
+    size, k = len(linear), len(chosen)
+    inside_for, outside_for = 1 + min(k // 2, 5), 8
+    inside = np.zeros(size, dtype=np.bool_)
+    inside[current] = True
+    longest = _longest(gram, size)
+    floors = np.empty(k)
+    for turn in range(now, now + iterations):
+        lowest = _set_floors(gram, coupling, merits, current, longest, floors)
+        gain, new, column = -np.inf, -1, -1
+        for i in range(size):
+            if inside[i] or merits[i] - lowest <= gain:
+                continue
+            held = free_at[i] > turn
+            for c in range(k):
+                value = _exchange_gain(merits[i], np.float64(gram[i, current[c]]), floors[c], coupling)
+                if value > gain:
+                    # A row that is held may move all the same if that gives the best set so far.
+                    if (held or free_at[current[c]] > turn) and totals[0] + value <= totals[1] + least_gain:
+                        continue
+                    gain, new, column = value, i, c
+        if new < 0:
+            continue
+        old = current[column]
+        totals[0] += gain
+        _exchange(gram, coupling, merits, new, old)
+        current[column] = new
+        inside[new], inside[old] = True, False
+        free_at[old], free_at[new] = turn + outside_for, turn + inside_for
+        if totals[0] > totals[1] + least_gain:
+            totals[1] = totals[0]
+            chosen[:] = current
+
+
+@njit(
+    types.UniTuple(float64, 2)(_vector, _gram, int64, float64, _numbers, float64, float64, float64, int64),
+    nogil=True,
+    cache=True,
+)
+def relax(linear, gram, k, coupling, x, base, share, least, steps):
+    size = len(linear)
+    slope = linear.copy()
+    for i in range(size):
+        if x[i] != 0.0:
+            weight = coupling * x[i]
+            for j in range(size):
+                slope[j] -= weight * np.float64(gram[i, j])
+    gap = np.inf
+    value = -np.inf
+    for step in range(steps + 1):
+        if step % 32 == 0 or step == steps:
+            along = (slope * x).sum()
+            gap = np.partition(slope, size - k)[size - k :].sum() - along
+            value = 0.5 * ((linear * x).sum() + along)
+            if step == steps or gap <= max(least, share * (value - base)):
+                break
+        to, steepest = -1, -np.inf
+        for i in range(size):
+            if x[i] < 1.0 and slope[i] > steepest:
+                to, steepest = i, slope[i]
+        away, promised, bend = -1, 0.0, 1.0
+        own = np.float64(gram[to, to])
+        for j in range(size):
+            if x[j] > 0.0 and slope[j] < steepest:
+                rise = steepest - slope[j]
+                curve = max(coupling * (own + np.float64(gram[j, j]) - 2.0 * np.float64(gram[to, j])), 1e-9)
+                if rise * rise / curve > promised:
+                    away, promised, bend = j, rise * rise / curve, curve
+        if away < 0:
+            gap = 0.0
+            break
+        amount = min((steepest - slope[away]) / bend, 1.0 - x[to])
+        if amount >= x[away]:
+            amount = x[away]
+            x[away] = 0.0
+        else:
+            x[away] -= amount
+        x[to] += amount
+        if x[to] > 1.0 - 1e-12:
+            x[to] = 1.0
+        weight = coupling * amount
+        for j in range(size):
+            slope[j] -= weight * (np.float64(gram[to, j]) - np.float64(gram[away, j]))
+    return gap, value
+
+
+_STEP = 256
+"""Rows that `scan` handles together, so that they are still in the cache for the next few directions."""
+
+
+@njit(fastmath=True, nogil=True, cache=True)
+def _scan_one(rows, scales, w, out, i):
+    total = np.float32(0.0)
+    for j in range(rows.shape[1]):
+        total += np.float32(rows[i, j]) * w[j]
+    out[i] = total * scales[i]
+
+
+@njit(fastmath=True, nogil=True, cache=True)
+def _scan_two(rows, scales, w0, w1, out0, out1, i):
+    total0 = total1 = np.float32(0.0)
+    for j in range(rows.shape[1]):
+        number = np.float32(rows[i, j])
+        total0 += number * w0[j]
+        total1 += number * w1[j]
+    out0[i] = total0 * scales[i]
+    out1[i] = total1 * scales[i]
+
+
+@njit(fastmath=True, nogil=True, cache=True)
+def _scan_four(rows, scales, w0, w1, w2, w3, out, i):
+    """Rows i and i + 1 with four directions: every number that is loaded is used several times."""
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0.0)
+    for j in range(rows.shape[1]):
+        a, b = np.float32(rows[i, j]), np.float32(rows[i + 1, j])
+        a0 += a * w0[j]
+        b0 += b * w0[j]
+        a1 += a * w1[j]
+        b1 += b * w1[j]
+        a2 += a * w2[j]
+        b2 += b * w2[j]
+        a3 += a * w3[j]
+        b3 += b * w3[j]
+    scale = scales[i]
+    out[0, i], out[1, i], out[2, i], out[3, i] = a0 * scale, a1 * scale, a2 * scale, a3 * scale
+    scale = scales[i + 1]
+    out[0, i + 1], out[1, i + 1], out[2, i + 1], out[3, i + 1] = b0 * scale, b1 * scale, b2 * scale, b3 * scale
+
+
+@njit(
+    [
+        void(types.Array(kind, 2, "C", readonly=True), _row, _gram, types.Array(float32, 2, "A"))
+        for kind in (int8, float32)
+    ],
+    fastmath=True,
+    nogil=True,
+    cache=True,
+)
+def scan(rows, scales, directions, out):
+    count = directions.shape[0]
+    for first in range(0, rows.shape[0], _STEP):
+        last = min(rows.shape[0], first + _STEP)
+        b = 0
+        while b + 4 <= count:
+            i = first
+            while i + 2 <= last:
+                w0, w1, w2, w3 = directions[b], directions[b + 1], directions[b + 2], directions[b + 3]
+                _scan_four(rows, scales, w0, w1, w2, w3, out[b:], i)
+                i += 2
+            if i < last:
+                for c in range(b, b + 4):
+                    _scan_one(rows, scales, directions[c], out[c], i)
+            b += 4
+        if b + 2 <= count:
+            for i in range(first, last):
+                _scan_two(rows, scales, directions[b], directions[b + 1], out[b], out[b + 1], i)
+            b += 2
+        if b < count:
+            for i in range(first, last):
+                _scan_one(rows, scales, directions[b], out[b], i)
+
+
+@njit(
+    int64(_row, _row, float32, float32, float32, _places, types.Array(float32, 1, "C")),
+    nogil=True,
+    cache=True,
+)
+def _sift(scores, errors, length, rounding, least, positions, reaches):
+    count = 0
+    for i in range(len(scores)):
+        reach = length * errors[i] + rounding
+        if scores[i] + reach >= least:
+            positions[count] = i
+            reaches[count] = reach
+            count += 1
+    return count
+
+
+def sift(scores, errors, length, rounding, least):
+    positions = np.empty(len(scores), dtype=np.int64)
+    reaches = np.empty(len(scores), dtype=np.float32)
+    count = _sift(scores, errors, length, rounding, least, positions, reaches)
+    return positions[:count].copy(), reaches[:count].copy()
+
+
+if hasattr(os, "preadv"):  # not on Windows, where rows of a file are mapped instead
+    _pread = types.ExternalFunction("pread", types.intp(types.int32, types.intp, types.uintp, int64))
+
+    @njit(boolean(int64, types.Array(int64, 1, "A", readonly=True), int64, int64, int64), nogil=True, cache=True)
+    def _read_rows(file, ids, base, width, address):
+        for place in range(len(ids)):
+            if _pread(file, address + place * width, width, base + ids[place] * width) != width:
+                return False
+        return True
+
+    def read_rows(file, ids, base, out):
+        return _read_rows(file, ids, base, out.itemsize * out.shape[1], out.ctypes.data)
