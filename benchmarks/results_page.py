@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from breadth_experiments import comparison, figures, generation_tables, report, scores
-from breadth_experiments.scores import Scores
-from breadth_experiments.statistics import difference, flips_for, holm, resamples
-
 from benchmarks import claims
 from benchmarks.experiments import COPIES, FOLDER, PAPERS_METHODS, load_answers
 from benchmarks.report import ROOT
+from breadth_experiments import comparison, figures, generation_tables, report, scores
+from breadth_experiments.scores import Scores
+from breadth_experiments.statistics import difference, flips_for, holm, resamples
 
 DOCS = ROOT / "docs"
 _TITLES = {
