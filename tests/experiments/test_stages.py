@@ -249,13 +249,29 @@ def test_evidence_looks_for_whole_words_or_for_listed_passages():
     listed = Question("2", "?", relevant=(("a", "c"), ("b",), ("zzz",)))
     evidence = Evidence([by_text, listed], passages)
     assert evidence.recall("1", [0]) == pytest.approx(1 / 3)
-    assert evidence.held("1", 0) == {0}
+    assert evidence.answers_held("1", 0) == {0}
     assert evidence.recall("1", [0, 1]) == pytest.approx(2 / 3)
     assert evidence.recall("2", [2]) == pytest.approx(1 / 3)
     assert evidence.recall("2", [0, 2]) == pytest.approx(1 / 3)
     assert evidence.recall("2", [0, 1]) == pytest.approx(2 / 3)
     with pytest.raises(InputError, match="wants no answer"):
         Evidence([Question("3", "?")], passages)
+    with pytest.raises(InputError, match="answers of question '4' must be a non-empty list of lists"):
+        Evidence([Question("4", "?", ((),))], passages)
+
+
+def test_the_recall_of_the_experiments_is_the_public_one(encoded):
+    passages, rng = encoded.passages(), np.random.default_rng(5)
+    evidence = Evidence(encoded.questions(), passages)
+    seen = set()
+    for question in encoded.questions():
+        for size in (5, 40, 200):
+            rows = rng.choice(len(passages), size, replace=False).tolist()
+            texts = [f"{passages[row].title}\n{passages[row].text}" for row in rows]
+            recall = evidence.recall(question.id, rows)
+            assert recall == breadth.metrics.answer_recall(texts, question.answers)
+            seen.add(recall)
+    assert len(seen) > 3
 
 
 def test_the_sets_are_those_that_select_gives(swept):
