@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 
@@ -11,6 +10,7 @@ import pytest
 
 from breadth.errors import EndpointError, InputError, MissingExtraError
 from breadth_experiments.reader import Reader
+from tests.experiments.children import running
 from tests.experiments.endpoint import serving
 
 
@@ -154,12 +154,10 @@ def test_a_killed_process_loses_nothing_that_was_answered(endpoint, tmp_path):
         "reader = Reader('tiny', sys.argv[1], cache=Path(sys.argv[2]), concurrency=1)\n"
         "reader.ask([[{'role': 'user', 'content': str(n)}] for n in range(6)])\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", code, endpoint.url, str(tmp_path / "cache.jsonl")])
-    deadline = time.monotonic() + 20
-    while len(endpoint.asked) < 4 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    child.kill()
-    child.wait()
+    with running([sys.executable, "-c", code, endpoint.url, str(tmp_path / "cache.jsonl")]):
+        deadline = time.monotonic() + 20
+        while len(endpoint.asked) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
     assert [one["answer"] for one in cached(tmp_path)] == ["re: 0", "re: 1", "re: 2"]
     with (tmp_path / "cache.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"key": "half a li')  # as if it had died while writing
