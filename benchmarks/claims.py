@@ -13,8 +13,8 @@ from breadth_experiments.scores import Scores
 from breadth_experiments.statistics import Difference, Values, difference, resamples
 
 RULES = """A claim is *reproduced* if the 95 % intervals of all its comparisons lie on the side that it says, *not
-reproduced* if one lies on the other side, *undecided* in between; where another rule is needed it stands in the last
-column. The same questions are compared with each other throughout."""
+reproduced* if one lies on the other side, and *undecided* otherwise. If a claim needs another rule, the last column
+states it. All comparisons are between the same questions."""
 REPRODUCED, NOT, OPEN, UNTESTABLE = "reproduced", "not reproduced", "undecided", "not testable here"
 FW = "frank_wolfe"
 _MODERATE, _LARGE, _SMALL = (0.5, 0.6, 0.7), (0.8, 0.9), (0.1, 0.2, 0.3)
@@ -33,7 +33,7 @@ class Claim:
 
 
 def _verdict(gaps: Sequence[Difference]) -> str:
-    """Reproduced if every interval is above 0, not reproduced if one is below, undecided otherwise."""
+    """Reproduced if every interval is above 0, not reproduced if one is below 0, undecided otherwise."""
     if all(gap.low > 0 for gap in gaps):
         return REPRODUCED
     return NOT if any(gap.high < 0 for gap in gaps) else OPEN
@@ -115,8 +115,8 @@ def clustered(found: Scores, name: str) -> Claim:
     if smallest == "dpp" and spans["dpp"] < 0.5 * spans[largest]:
         verdict = REPRODUCED
     text = (
-        f"way from θ = 0.1 to 0.3 in the plane of mean ILAD and recall, mean over k: {details} (tightly: the shortest "
-        "way, and less than half of the longest)"
+        f"distance from θ = 0.1 to 0.3 in the plane of mean ILAD and recall, mean over k: {details} (tightly: the "
+        "shortest distance, and less than half of the longest)"
     )
     return Claim("Fig. 2, left", says, verdict, text)
 
@@ -127,7 +127,7 @@ def _times(found: Scores, method: str, k: int) -> Values:
 
 
 def _ratio(a: Values, b: Values) -> Difference:
-    """Median time of a over that of b: the median over θ of the means over questions, with questions drawn anew."""
+    """Time of a over time of b: medians over θ of means over questions, with an interval from resampled questions."""
     weights = resamples(a.shape[1])
     drawn = np.median(weights @ a.T, axis=1) / np.median(weights @ b.T, axis=1)
     low, high = np.percentile(drawn, [2.5, 97.5])
@@ -227,7 +227,7 @@ class _Answers:
         return np.array([self._cells[method, theta][question] for question in self._asked])
 
     def claim(self, says: str, pairs: Sequence[tuple[tuple[str, float | None], tuple[str, float | None]]]) -> Claim:
-        """Every first one has the higher recall, by a paired comparison."""
+        """The claim that the first cell of every pair has the higher recall, decided by paired comparisons."""
         weights = resamples(len(self._asked))
         gaps = [difference(self.values(*a), self.values(*b), weights) for a, b in pairs]
         details = "; ".join(
@@ -247,13 +247,13 @@ UNTESTED = (
         "Fig. 2",
         "more than 2 million passages, BGE-M3, k = 100: MMR and DPP take over 850 ms on a GPU, Frank–Wolfe 40–180",
         UNTESTABLE,
-        "neither the 21 million passages, BGE-M3's weights nor a GPU are at hand; `breadth experiment` takes them",
+        "needs 21 million passages, BGE-M3's weights and a GPU; `breadth experiment` uses them where they are available",
     ),
     Claim(
         "Table 1",
         "QAMPARI, generation: best F1 with Frank–Wolfe at θ = 0.9; precision falls and recall rises from k = 25 to 50",
         UNTESTABLE,
-        "three quarters of QAMPARI's answers occur in none of the passages at hand, and an 8-billion model needs a GPU",
+        "three quarters of QAMPARI's answers occur in none of the passages here, and an 8-billion model needs a GPU",
     ),
 )
 

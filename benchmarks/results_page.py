@@ -105,7 +105,7 @@ def _asqa_section(found: Scores) -> list[str]:
         count, seconds = found.facts["sets"], found.facts["seconds"]
         lines[-1:-1] = [
             "",
-            f"{count:,} sets and the latencies, from raw files to scores: {seconds / 60:.1f} minutes (wanted: 10).",
+            f"{count:,} sets and the latencies, from raw files to scores: {seconds / 60:.1f} minutes (target: 10).",
         ]
     return lines
 
@@ -117,7 +117,7 @@ def _section(name: str, found: Scores, level: str = "##") -> list[str]:
     lines += [f"**Area under the frontier.** {first}", *rest, ""]
     lines += ["**At the same θ.** " + report.same_theta_table(found)[0], *report.same_theta_table(found)[1:], ""]
     lines += [
-        "**On the objective**, over all questions, k and θ: how often our set is better, equal, worse.",
+        "**On the objective**, over all questions, k and θ: how often our set is better, equal or worse.",
         "",
         *report.objective_table(found),
         "",
@@ -132,8 +132,8 @@ def _copies_section(runs: Sequence[tuple[int, Scores]]) -> list[str]:
     lines = [
         f"The ASQA passages with r near-copies of each (words cut off, sentences in another order, "
         f"boilerplate added), {len(first.questions)} questions, encoder {first.facts['encoder']}. A cell is the recall "
-        "at the θ named; * where it is above top-k's on the same questions (paired test, p < 0.05 after Holm's "
-        "correction over all cells of the table), † where it is below.",
+        "at that θ. * marks a recall above top-k's on the same questions, † one below (paired test, p < 0.05 after "
+        "Holm's correction over all cells of the table).",
         "",
     ]
     for k in first.ks:
@@ -174,7 +174,7 @@ def _copies_table(runs: Sequence[tuple[int, Scores]], k: int) -> list[str]:
         rows.append([method, f"{theta:g}", *cells])
     where = "; ".join(f"{m}: {', '.join(f'r = {r}' for r in sorted(pays[m])) or 'nowhere'}" for m in methods)
     head = ["method", "θ", *(f"r = {copies}" for copies, _ in runs)]
-    return [*report.table(head, rows), "", f"Where diversity pays, at some θ: {where}."]
+    return [*report.table(head, rows), "", f"Diversity pays at some θ here: {where}."]
 
 
 def _draw_redundancy(runs: Sequence[tuple[int, Scores]], k: int) -> None:
@@ -199,8 +199,8 @@ def _generation_section() -> list[str]:
         "",
         f"ASQA, the first {max(r.questions for r in rows)} questions, k = 5, passages retrieved with "
         f"{answers['facts']['encoder']}, read by {answers['label']} at temperature 0. The paper has 948 questions, "
-        "k = 25 and 50 and Llama-3.1-8B: this shows that the path works, and the order of the methods as far as the "
-        "intervals allow.",
+        "k = 25 and 50 and Llama-3.1-8B. So this shows that the stages work, and the order of the methods only as far "
+        "as the intervals allow.",
         "",
         generation_tables.markdown(rows, intervals=True),
     ]

@@ -52,9 +52,9 @@ def description(found: Scores) -> list[str]:
     if "ceiling" in facts:
         lines.append(f"All passages together hold {facts['ceiling']:.3f} of the answers: no recall can be above that.")
     if len(found.questions) < facts.get("asked", 0):
-        lines.append(f"The run has {facts['asked']:,} questions; these are the ones with all their sets.")
+        lines.append(f"The run has {facts['asked']:,} questions; only those with all their sets are counted.")
     for method, k, theta in facts.get("incomplete", ()):
-        lines.append(f"Left out, since most of its sets are missing: {method}, k = {k}, θ = {theta}.")
+        lines.append(f"Left out because most of its sets are missing: {method}, k = {k}, θ = {theta}.")
     if facts.get("copies"):
         lines.append(f"Every passage has {facts['copies']} near-copies.")
     return lines
@@ -63,7 +63,7 @@ def description(found: Scores) -> list[str]:
 def retrieval_tables(found: Scores) -> list[str]:
     """All tables about retrieval."""
     times = " and median ms per query" if found.seconds else ""
-    lines = [f"Recall, ILAD (means over questions){times}; in brackets 95 % bootstrap intervals.", ""]
+    lines = [f"Mean recall and ILAD over the questions{times}, with 95 % bootstrap intervals in brackets.", ""]
     lines += sweep_table(comparison.points(found), found.ks)
     if comparison.ks_with_frontier(found):
         lines += ["", "## Area under the frontier", "", *area_tables(found)]
@@ -102,8 +102,8 @@ def area_tables(found: Scores, references: Sequence[str] = (OURS, PAPERS)) -> li
     if len(at) == len(ks) and all(x > comparison.frontier_start(found, k) for x, k in zip(at, ks, strict=True)):
         ranges[f"that of `{PAPERS}` at θ = {PRACTICAL:g}, the practical range"] = (PAPERS, PRACTICAL)
     lines = [
-        "Mean recall along the frontier (concave hull of a method's points and top-k's). `ahead`: the reference's area",
-        "minus the method's, * where its 95 % interval over questions excludes 0. Where a method does not reach, its",
+        "Mean recall along the frontier, the concave hull of a method's points and top-k's. `ahead` is the reference's",
+        "area minus the method's; * marks a 95 % interval over questions that excludes 0. Beyond its last point a",
         "frontier counts as 0.",
     ]
     head = ["method", *(name for k in ks for name in (f"area, k = {k}", *(f"{r} ahead" for r in known)))]
@@ -129,8 +129,9 @@ def _gap(difference: Difference | None) -> str:
 def same_theta_table(found: Scores) -> list[str]:
     """Paired tests at every θ and k: how many find a difference in recall or diversity, and how many find dominance."""
     lines = [
-        "Paired permutation tests at every k and θ, corrected (Holm) for each pair of methods: in how many of them",
-        "recall and ILAD are significantly higher / lower, and in how many one is higher and the other not lower.",
+        "Paired permutation tests at every k and θ, corrected (Holm) for each pair of methods. The columns count the",
+        "tests in which recall and ILAD are significantly higher / lower, and those in which one of them is higher and",
+        "the other is not lower.",
         "",
     ]
     rows = []
