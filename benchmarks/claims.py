@@ -52,7 +52,7 @@ def frontier(found: Scores, name: str, other: str) -> Claim:
     return Claim("Fig. 2, left", says, _verdict(list(gaps.values())), text)
 
 
-def moderate(found: Scores, name: str) -> Claim:
+def moderate_theta(found: Scores, name: str) -> Claim:
     """At θ from 0.5 to 0.7 the paper's method dominates."""
     says = f"{name}: at moderate θ (0.5 … 0.7) Frank–Wolfe dominates the trade-off"
     gaps = [comparison.lead(found, k, FW, other, (FW, min(_MODERATE))) for k in found.ks for other in ("mmr", "dpp")]
@@ -67,7 +67,7 @@ def moderate(found: Scores, name: str) -> Claim:
     return Claim("Fig. 2, left", says, _verdict(gaps), text)
 
 
-def converges(found: Scores, name: str) -> Claim:
+def convergence(found: Scores, name: str) -> Claim:
     """At large θ all methods come close to top-k."""
     says = f"{name}: at θ = 0.8 … 0.9 all methods converge towards top-k"
     weights = resamples(len(found.questions))
@@ -88,7 +88,7 @@ def converges(found: Scores, name: str) -> Claim:
     return Claim("Fig. 2, left", says, REPRODUCED if near else (NOT if far else OPEN), text)
 
 
-def lower_at_small_theta(found: Scores, name: str) -> Claim:
+def small_theta_recall(found: Scores, name: str) -> Claim:
     """At small θ the paper's method has the lower recall."""
     says = f"{name}: at small θ Frank–Wolfe's recall is below MMR's and DPP's"
     details, verdicts = [], []
@@ -101,7 +101,7 @@ def lower_at_small_theta(found: Scores, name: str) -> Claim:
     return Claim("Fig. 2, left", says, verdict, f"θ = 0.1 … 0.3, against {'; against '.join(details)}")
 
 
-def clustered(found: Scores, name: str) -> Claim:
+def dpp_clustering(found: Scores, name: str) -> Claim:
     """DPP's points lie close together at small θ."""
     says = f"{name}: at small θ DPP's points cluster tightly together"
     spans = {}
@@ -154,7 +154,7 @@ def growth(found: Scores, name: str) -> Claim:
     return Claim("Fig. 2, right", says, verdict, text)
 
 
-def faster(found: Scores, name: str) -> Claim:
+def speed(found: Scores, name: str) -> Claim:
     """The paper's method is faster than MMR and DPP."""
     k, size = max(found.ks), found.facts["passages"]
     says = f"{name}: at k = {k} Frank–Wolfe is several times faster than MMR and DPP (2.4–22.9 times on 2 million, GPU)"
@@ -247,7 +247,7 @@ UNTESTED = (
         "Fig. 2",
         "more than 2 million passages, BGE-M3, k = 100: MMR and DPP take over 850 ms on a GPU, Frank–Wolfe 40–180",
         UNTESTABLE,
-        "needs 21 million passages, BGE-M3's weights and a GPU; `breadth experiment` uses them where they are available",
+        "needs 21 million passages, BGE-M3's weights and a GPU; `breadth experiment` uses them if you have them",
     ),
     Claim(
         "Table 1",
@@ -260,7 +260,7 @@ UNTESTED = (
 
 def retrieval(found: Scores, name: str) -> list[Claim]:
     """All claims about one data set's retrieval."""
-    tests: list[Callable[[Scores, str], Claim]] = [moderate, converges, lower_at_small_theta, clustered]
+    tests: list[Callable[[Scores, str], Claim]] = [moderate_theta, convergence, small_theta_recall, dpp_clustering]
     if found.seconds:
-        tests += [growth, faster]
+        tests += [growth, speed]
     return [frontier(found, name, "mmr"), frontier(found, name, "dpp"), *(test(found, name) for test in tests)]

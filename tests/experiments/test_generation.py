@@ -53,13 +53,13 @@ def generated(run):
 
 
 def test_from_the_retrieved_sets_to_the_tables(endpoint, run):
-    told = []
+    reports = []
     with reader(endpoint, run) as one:
-        assert generate(run, one, progress=lambda done, total: told.append((done, total))) == 12
+        assert generate(run, one, progress=lambda done, total: reports.append((done, total))) == 12
         assert len(endpoint.asked) == 9  # both θ retrieved the same passages in the same order
         assert generate(run, one) == 0
-    assert told[-1] == (12, 12)
-    assert told == sorted(told)
+    assert reports[-1] == (12, 12)
+    assert reports == sorted(reports)
     lines = generated(run)
     assert [line["question"] for line in lines] == ["q0"] * 4 + ["q1"] * 4 + ["q2"] * 4
     first = lines[1]

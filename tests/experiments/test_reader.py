@@ -38,16 +38,16 @@ def cached(tmp_path):
 
 
 def test_answers_come_in_order_and_equal_prompts_are_asked_once(endpoint, tmp_path):
-    told = []
+    reports = []
     with reader(endpoint, tmp_path, max_tokens=7) as one:
-        found = one.ask([*prompts(5), prompt(1), prompt(1)], lambda done, total: told.append((done, total)))
+        found = one.ask([*prompts(5), prompt(1), prompt(1)], lambda done, total: reports.append((done, total)))
         assert one.ask([]) == []
     assert found == ["re: 0", "re: 1", "re: 2", "re: 3", "re: 4", "re: 1", "re: 1"]
     assert len(endpoint.asked) == 5
     assert {(a["model"], a["max_tokens"], a["temperature"], a["seed"]) for a in endpoint.asked} == {("tiny", 7, 0, 0)}
-    assert told[0] == (0, 7)
-    assert told[-1] == (7, 7)
-    assert told == sorted(told)
+    assert reports[0] == (0, 7)
+    assert reports[-1] == (7, 7)
+    assert reports == sorted(reports)
 
 
 def test_a_second_run_asks_nothing(endpoint, tmp_path):
@@ -55,9 +55,9 @@ def test_a_second_run_asks_nothing(endpoint, tmp_path):
         first = one.ask(prompts(4))
         assert one.ask(prompts(4)) == first
     with reader(endpoint, tmp_path) as one:
-        told = []
-        assert one.ask(prompts(4), lambda *at: told.append(at)) == first
-        assert told == [(4, 4)]
+        reports = []
+        assert one.ask(prompts(4), lambda *at: reports.append(at)) == first
+        assert reports == [(4, 4)]
     assert len(endpoint.asked) == 4
     with reader(endpoint, tmp_path, max_tokens=3) as one:  # another question to the model
         one.ask(prompts(4))

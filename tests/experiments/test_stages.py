@@ -1,4 +1,4 @@
-"""The stages on small real runs: what they write, that they go on where they stopped, that wrong input is refused."""
+"""The stages on small real runs: what they write, that they resume where they stopped, that wrong input is refused."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ DATA = Path(__file__).parents[2] / "examples" / "data" / "wikipedia"
 GRID = Grid(("topk", "mmr", "dpp", "vrsd", "muss", "frank_wolfe", "certified"), (0.4, 0.8), (5, 10))
 
 
-def pooled(folder: Path, limit: int | None = 6) -> Run:
+def make_pool(folder: Path, limit: int | None = 6) -> Run:
     return pooling.pool_files(folder, "own", DATA / "questions.jsonl", DATA / "passages.jsonl", limit=limit)
 
 
 @pytest.fixture(scope="module")
 def encoded(tmp_path_factory) -> Run:
-    run = pooled(tmp_path_factory.mktemp("run"))
+    run = make_pool(tmp_path_factory.mktemp("run"))
     encoding.encode(run, encoder("builtin"))
     return run
 
@@ -87,8 +87,8 @@ def test_wrong_input_to_the_pool(tmp_path):
 def test_a_pool_that_failed_does_not_block_its_folder(tmp_path):
     with pytest.raises(InputError, match="has no id"):
         pooling.pool_files(tmp_path, "own", DATA / "questions.jsonl", DATA / "questions.jsonl")
-    assert len(pooled(tmp_path).questions()) == 6
-    assert pooled(tmp_path).complete  # again, with nothing to do
+    assert len(make_pool(tmp_path).questions()) == 6
+    assert make_pool(tmp_path).complete  # again, with nothing to do
 
 
 def test_a_lucene_index_is_asked_through_pyserini(tmp_path, monkeypatch):
@@ -124,7 +124,7 @@ def test_a_lucene_index_is_asked_through_pyserini(tmp_path, monkeypatch):
 
 
 class Letters:
-    """Counts letters; fails when told to."""
+    """Counts letters; fails when it is told to."""
 
     name, dim = "letters", 26
 
@@ -143,7 +143,7 @@ class Letters:
 
 def test_encoding_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(encoding, "_BLOCK", 50)
-    run = pooled(tmp_path)
+    run = make_pool(tmp_path)
     size = len(run.passages())
     with pytest.raises(RuntimeError, match="stopped"):
         encoding.encode(run, Letters(fail_after=3))
@@ -168,7 +168,7 @@ def test_encoding_goes_on_where_it_stopped(tmp_path, monkeypatch):
 
 def test_an_interrupted_second_encoding_is_not_taken_for_a_finished_one(tmp_path, monkeypatch):
     monkeypatch.setattr(encoding, "_BLOCK", 50)
-    run = pooled(tmp_path)
+    run = make_pool(tmp_path)
     encoding.encode(run, Letters())
     passages = run.passages()
     run.write_passages([Passage(p.id, p.title, p.text[::-1]) for p in passages[::-1]])
@@ -186,7 +186,7 @@ def test_an_interrupted_second_encoding_is_not_taken_for_a_finished_one(tmp_path
 
 
 def test_sets_are_not_mixed_with_those_of_other_vectors_or_engines(tmp_path):
-    run = pooled(tmp_path, limit=2)
+    run = make_pool(tmp_path, limit=2)
     grid = Grid(("topk",), ks=(3,))
     encoding.encode(run, Letters())
     assert retrieval.retrieve(run, grid, workers=1) == 2
@@ -223,7 +223,7 @@ def test_a_passage_id_twice_is_an_error(tmp_path):
 
 
 def test_vectors_belong_to_their_texts(tmp_path):
-    run = pooled(tmp_path)
+    run = make_pool(tmp_path)
     encoding.encode(run, Letters(), dtype="float16")
     assert encoding.load_vectors(run)[0].dtype == np.float16
     run.write_passages([Passage("1", "t", "another text")])
@@ -233,10 +233,10 @@ def test_vectors_belong_to_their_texts(tmp_path):
         encoding.encode(run, Letters(), dtype="int8")
     run.write_passages([Passage("1", "", "123")])
     with pytest.raises(InputError, match="knows no word of passage 0"):
-        encoding.encode(pooled_again(run), Letters())
+        encoding.encode(without_vectors(run), Letters())
 
 
-def pooled_again(run: Run) -> Run:
+def without_vectors(run: Run) -> Run:
     for name in ("passages.npy", "passages.vectors.json"):
         run.path(name).unlink()
     return run
@@ -303,9 +303,9 @@ def test_a_sweep_goes_on_where_it_stopped_whatever_the_number_of_processes(swept
     for name in ("passages.vectors.json", "questions.vectors.json", "retrieved.json"):
         other.path(name).write_bytes(swept.path(name).read_bytes())
     other.path("retrieved.jsonl").write_bytes(b"".join(lines[:-7]) + lines[-7][:20])
-    told = []
-    retrieval.retrieve(other, GRID, workers=2, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (len(lines), len(lines))
+    reports = []
+    retrieval.retrieve(other, GRID, workers=2, progress=lambda done, total: reports.append((done, total)))
+    assert reports[-1] == (len(lines), len(lines))
     key = [(r["method"], r["k"], r["theta"], r["question"]) for r in read(other.path("retrieved.jsonl"))]
     assert len(key) == len(set(key)) == len(lines)
     again = {json.dumps(r, sort_keys=True) for r in read(other.path("retrieved.jsonl"))}
@@ -362,7 +362,7 @@ def test_the_report(swept):
     ],
 )
 def test_a_report_of_a_part_of_the_grid(tmp_path, grids):
-    run = pooled(tmp_path, limit=3)
+    run = make_pool(tmp_path, limit=3)
     encoding.encode(run, Letters())
     for methods, thetas, ks in grids:
         retrieval.retrieve(run, Grid(methods, thetas, ks), workers=1)
@@ -372,7 +372,7 @@ def test_a_report_of_a_part_of_the_grid(tmp_path, grids):
 
 
 def test_a_report_does_not_name_vectors_that_did_not_make_it(tmp_path):
-    run = pooled(tmp_path, limit=2)
+    run = make_pool(tmp_path, limit=2)
     encoding.encode(run, Letters())
     retrieval.retrieve(run, Grid(("topk",), ks=(3,)), workers=1)
     for name in ("passages.npy", "questions.npy"):
@@ -391,7 +391,7 @@ def test_figures_are_the_same_bytes_each_time(swept, tmp_path):
 
 
 def test_questions_that_some_cells_lack_are_left_out(tmp_path):
-    run = pooled(tmp_path, limit=6)
+    run = make_pool(tmp_path, limit=6)
     encoding.encode(run, Letters())
     retrieval.retrieve(run, Grid(("topk",), ks=(3,)), workers=1)
     retrieval.retrieve(run, Grid(("mmr",), (0.5,), (3,)), workers=1, limit=4)
@@ -404,7 +404,7 @@ def test_questions_that_some_cells_lack_are_left_out(tmp_path):
 
 
 def test_a_report_without_sets_says_what_to_do(encoded, tmp_path):
-    run = pooled(tmp_path)
+    run = make_pool(tmp_path)
     with pytest.raises(InputError, match="run `breadth experiment retrieve` first"):
         report.write_report(run)
 
