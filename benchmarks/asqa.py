@@ -1,4 +1,4 @@
-"""Real passage and question vectors: the ones shipped with the project, or a larger set given by its folder."""
+"""Real vectors of passages and questions: those shipped with the project, or a larger set in a folder."""
 
 from __future__ import annotations
 

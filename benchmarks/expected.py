@@ -1,7 +1,6 @@
-"""Expected scores as data: the shipped questions through all stages with the built-in encoder, compared with
-benchmarks/expected.json.
+"""Expected scores as data: run the shipped questions through all stages, compare with benchmarks/expected.json.
 
-    python -m benchmarks check            prints OK or FAIL for every score, exit code 1 if one is off
+python -m benchmarks check            prints OK or FAIL for every score, exit code 1 if one is off
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from typing import Any
 from benchmarks.report import ROOT
 from breadth.encoders import encoder
 from breadth_experiments import encoding, pooling, retrieval, scores
-from breadth_experiments.retrieval import Grid
+from breadth_experiments.grid import Grid
 
 EXPECTED = ROOT / "benchmarks" / "expected.json"
 SHIPPED = ROOT / "examples" / "data" / "wikipedia"
 
 
 @dataclass(frozen=True)
-class Checked:
-    """One score: what it should be, within what, and what it is."""
+class ScoreCheck:
+    """One score: its expected value, the tolerance, and the value found."""
 
     name: str
     expected: float
@@ -39,25 +38,25 @@ class Checked:
         return f"{verdict} {self.name}: {self.found:.4f}, expected {self.expected:.4f} ± {self.tolerance:g}"
 
 
-def check(folder: Path | None = None) -> list[Checked]:
-    """Run the slice (in a folder of its own, unless one is given) and compare."""
+def check(folder: Path | None = None) -> list[ScoreCheck]:
+    """Run the slice, in `folder` or a temporary one, and compare every score."""
     data = json.loads(EXPECTED.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as temporary:
-        found = sweep(folder or Path(temporary), data["slice"])
+        found = run_slice(folder or Path(temporary), data["slice"])
     checked = []
     for line in data["scores"]:
         cell = found.cells[line["method"], line["k"], line["theta"]]
         name = f"{line['method']}, k = {line['k']}" + ("" if line["theta"] is None else f", θ = {line['theta']}")
         for measure, tolerance in data["tolerances"].items():
             value = float(cell[measure].mean())
-            checked.append(Checked(f"{name}, {measure}", line[measure], tolerance, value))
+            checked.append(ScoreCheck(f"{name}, {measure}", line[measure], tolerance, value))
     return checked
 
 
-def sweep(folder: Path, slice_: dict[str, Any]) -> scores.Scores:
-    """All stages: pool, encode, retrieve."""
-    run = pooling.from_files(folder, "own", SHIPPED / "questions.jsonl", SHIPPED / "passages.jsonl")
+def run_slice(folder: Path, slice_: dict[str, Any]) -> scores.Scores:
+    """Go through the stages pool, encode and retrieve, and return the scores."""
+    run = pooling.pool_files(folder, "own", SHIPPED / "questions.jsonl", SHIPPED / "passages.jsonl")
     encoding.encode(run, encoder("builtin"))
     grid = Grid(tuple(slice_["methods"]), tuple(slice_["thetas"]), tuple(slice_["ks"]))
     retrieval.retrieve(run, grid, workers=1)
-    return scores.of_run(run)
+    return scores.read_run(run)

@@ -1,4 +1,4 @@
-"""The experiments of record: every run of docs/results.md, from the subsets to one small file of scores each."""
+"""Run the experiments behind docs/results.md, from the subsets to one small file of scores for each run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from benchmarks.report import RESULTS, ROOT
 from benchmarks.timing import machine
 from breadth.encoders import encoder
 from breadth_experiments import encoding, generation, pooling, records, retrieval, scores, subsets
-from breadth_experiments.commands import progress_bar
 from breadth_experiments.evidence import Evidence
+from breadth_experiments.grid import Grid
+from breadth_experiments.latency import measure_latency
+from breadth_experiments.progress import progress_bar
 from breadth_experiments.reader import Reader
-from breadth_experiments.retrieval import Grid
 from breadth_experiments.run import Run
 
 FOLDER = RESULTS / "experiments"
@@ -30,7 +31,7 @@ _READ = Grid(PAPERS_METHODS, (0.6, 0.8), (5,))
 
 @dataclass(frozen=True)
 class Recipe:
-    """A run: which subset, which vectors, what is swept."""
+    """How to make a run: which subset, which vectors, which grid."""
 
     subset: str
     grid: Grid
@@ -52,59 +53,60 @@ GENERATED = "asqa-read"
 
 
 def main(data: Path, folder: Path, part: str | None, workers: int | None) -> None:
-    """Run the recipes (or one) and keep their scores; what is in `folder` already is not computed again."""
+    """Run all recipes, or one, and write their scores. What `folder` has already is not computed again."""
     for name in RECIPES if part is None else [part]:
-        keep(name, run(name, RECIPES[name], data, folder, workers))
+        write_scores(name, run_recipe(name, RECIPES[name], data, folder, workers))
 
 
-def run(name: str, recipe: Recipe, data: Path, folder: Path, workers: int | None = None) -> Run:
-    """All stages up to the sets and the latencies; how long the sweep took is noted once it is complete."""
+def run_recipe(name: str, recipe: Recipe, data: Path, folder: Path, workers: int | None = None) -> Run:
+    """Go through all stages up to the sets and the latencies. A sweep that is made in one go notes how long it took."""
     started = time.perf_counter()
-    with progress_bar(f"{name}: pool") as tell:
-        made = pooling.from_subset(
-            folder / name, recipe.subset, data, copies=recipe.copies, limit=recipe.limit, progress=tell
+    with progress_bar(f"{name}: pool") as progress:
+        made = pooling.pool_subset(
+            folder / name, recipe.subset, data, copies=recipe.copies, limit=recipe.limit, progress=progress
         )
     if recipe.encoder == "minilm":
-        encoding.put(made, "all-MiniLM-L6-v2", *subsets.minilm(data, made.questions()))
+        encoding.store_vectors(made, "all-MiniLM-L6-v2", *subsets.load_minilm(data, made.questions()))
     else:
-        with progress_bar(f"{name}: encode") as tell:
-            encoding.encode(made, encoder(recipe.encoder), progress=tell)
-    if not made.path("retrieved.jsonl").exists():  # what computes the sets, not what renders them
+        with progress_bar(f"{name}: encode") as progress:
+            encoding.encode(made, encoder(recipe.encoder), progress=progress)
+    if not made.path("retrieved.jsonl").exists():  # the commit that computes the sets, not the one that renders them
         made.note(machine=machine(), versions=versions(), commit=commit(), ceiling=ceiling(made))
-    with progress_bar(f"{name}: sets") as tell:
-        found = retrieval.retrieve(made, recipe.grid, workers=workers, progress=tell)
+    with progress_bar(f"{name}: sets") as progress:
+        found = retrieval.retrieve(made, recipe.grid, workers=workers, progress=progress)
     if recipe.sample:
-        with progress_bar(f"{name}: latency") as tell:
-            retrieval.latency(made, recipe.grid, sample=recipe.sample, progress=tell)
-    if found == len(recipe.grid.cells()) * len(made.questions()):  # all of it in one go
+        with progress_bar(f"{name}: latency") as progress:
+            measure_latency(made, recipe.grid, sample=recipe.sample, progress=progress)
+    if found == len(recipe.grid.cells()) * len(made.questions()):  # all of them in one go
         made.note(seconds=round(time.perf_counter() - started, 1), sets=found)
     return made
 
 
-def keep(name: str, made: Run) -> None:
-    """The scores of a run as one file of the repository."""
-    scores.save(scores.of_run(made), FOLDER / f"{name}.json.gz")
+def write_scores(name: str, made: Run) -> None:
+    """Write the scores of a run to its file in the repository."""
+    scores.save(scores.read_run(made), FOLDER / f"{name}.json.gz")
 
 
 def generate(folder: Path, model: str, url: str, limit: int, concurrency: int, label: str | None) -> None:
-    """Ask a reader for the sets of the run that is made for it, and keep its answers with their scores."""
+    """Let a reader answer from the sets of the run `asqa-read`, and write its answers with their scores."""
     made = Run.open(folder / GENERATED)
     with (
         Reader(model, url, max_tokens=128, concurrency=concurrency, cache=made.path("answers.jsonl")) as reader,
-        progress_bar("answers") as tell,
+        progress_bar("answers") as progress,
     ):
-        generation.generate(made, reader, questions=limit, progress=tell)
-    keep_answers(made, label or model)
+        generation.generate(made, reader, questions=limit, progress=progress)
+    write_answers(made, label or model)
 
 
-def keep_answers(made: Run, label: str) -> None:
-    """The answers of all models so far, one compressed file."""
+def write_answers(made: Run, label: str) -> None:
+    """Write the answers of all models so far to one compressed file."""
     known = list(records.read(made.path("generated.jsonl")))
     data = {"facts": made.facts, "machine": machine(), "versions": versions(), "commit": commit(), "label": label}
-    scores.write_packed(FOLDER / "generated.json.gz", {**data, "answers": known})
+    scores.write_compressed(FOLDER / "generated.json.gz", {**data, "answers": known})
 
 
 def load_answers() -> dict[str, Any] | None:
+    """The answers that `write_answers` wrote, or None if there is no such file."""
     path = FOLDER / "generated.json.gz"
     if not path.is_file():
         return None
@@ -120,11 +122,14 @@ def ceiling(made: Run) -> float:
 
 
 def versions() -> dict[str, str]:
+    """The versions of the packages that compute the sets."""
     return {name: version(name) for name in ("breadth", "numpy", "numba", "bm25s", "tokenizers")}
 
 
 def commit() -> str:
-    """The commit, marked if the package differs from it."""
+    """The commit, marked as dirty if the source differs from it."""
     done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    clean = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "src"], cwd=ROOT, capture_output=True)
+    clean = subprocess.run(
+        ["git", "diff", "--quiet", "HEAD", "--", "src", "experiments"], cwd=ROOT, capture_output=True
+    )
     return (done.stdout.strip() or "unknown") + ("" if clean.returncode == 0 else "-dirty")

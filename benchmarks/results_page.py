@@ -1,17 +1,16 @@
-"""docs/results.md, its figures and tables, written from the committed result files."""
+"""Write docs/results.md with its figures and tables from the committed result files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from breadth_experiments import comparison, figures, generation_tables, report, scores
-from breadth_experiments.scores import Scores
-from breadth_experiments.statistics import difference, flips_for, holm, resamples
-
 from benchmarks import claims
 from benchmarks.experiments import COPIES, FOLDER, PAPERS_METHODS, load_answers
 from benchmarks.report import ROOT
+from breadth_experiments import comparison, figures, generation_tables, report, scores
+from breadth_experiments.scores import Scores
+from breadth_experiments.statistics import difference, flips_for, holm, resamples
 
 DOCS = ROOT / "docs"
 _TITLES = {
@@ -23,37 +22,37 @@ _TITLES = {
 
 
 def render(figures_too: bool = True) -> None:
-    """Write the page, and its figures unless only the text is asked for."""
+    """Write the page and, unless `figures_too` is false, its figures."""
     known = {name: scores.load(FOLDER / f"{name}.json.gz") for name in _TITLES}
     redundant = [(r, scores.load(FOLDER / f"asqa-copies-{r}.json.gz")) for r in COPIES]
     notes = (FOLDER / "notes.md").read_text(encoding="utf-8").splitlines()
-    notes += [_never_lower([*known.values(), *(found for _, found in redundant)])]
-    lines = [*_head(known), "## What to take from it", "", *notes, "", *_claims(known, redundant)]
-    lines += _asqa(known["asqa"])
+    notes += [_objective_note([*known.values(), *(found for _, found in redundant)])]
+    lines = [*_head(known), "## What to take from it", "", *notes, "", *_claims_table(known, redundant)]
+    lines += _asqa_section(known["asqa"])
     lines += _section("qampari", known["qampari"])
-    lines += ["## Redundant collections", "", "### ASQA with near-copies", "", *_copies(redundant)]
+    lines += ["## Redundant collections", "", "### ASQA with near-copies", "", *_copies_section(redundant)]
     for name in ("medquad-facets", "medquad-liveqa"):
         lines += _section(name, known[name], level="###")
-    lines += _generation()
+    lines += _generation_section()
     (DOCS / "results.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     if figures_too:
         for name, found in known.items():
-            figures.retrieval(comparison.points(found), _TITLES[name], DOCS / "results" / name)
+            figures.draw_retrieval(comparison.points(found), _TITLES[name], DOCS / "results" / name)
         for k in redundant[0][1].ks:
-            _redundancy_figure(redundant, k)
+            _draw_redundancy(redundant, k)
 
 
-def _never_lower(runs: Sequence[Scores]) -> str:
-    """Our method against all others on the objective, over all runs."""
-    duels = [
-        record
+def _objective_note(runs: Sequence[Scores]) -> str:
+    """A line on our method against all others on the objective, over all runs."""
+    tallies = [
+        tally
         for found in runs
-        for record in comparison.on_objective(found, report.OURS, [m for m in found.methods if m != report.OURS])
+        for tally in comparison.tally_objectives(found, report.OURS, [m for m in found.methods if m != report.OURS])
     ]
-    papers = [record for record in duels if record.other == report.PAPERS]
-    lower, all_cells = sum(r.worse for r in duels), sum(r.cells for r in duels)
-    cells = sum(record.cells for record in papers)
-    higher, equal = (sum(counts) / cells for counts in ([r.better for r in papers], [r.tied for r in papers]))
+    papers = [tally for tally in tallies if tally.other == report.PAPERS]
+    lower, all_cells = sum(t.worse for t in tallies), sum(t.cells for t in tallies)
+    cells = sum(tally.cells for tally in papers)
+    higher, equal = (sum(counts) / cells for counts in ([t.better for t in papers], [t.tied for t in papers]))
     return (
         f"- Over all runs `{report.OURS}` has a lower objective than another method in {lower:,} of {all_cells:,} "
         f"comparisons. Against the paper's method: higher in {higher:.1%}, equal in {equal:.1%} of {cells:,} cells."
@@ -82,12 +81,12 @@ def _head(known: dict[str, Scores]) -> list[str]:
     ]
 
 
-def _claims(known: dict[str, Scores], redundant: Sequence[tuple[int, Scores]]) -> list[str]:
+def _claims_table(known: dict[str, Scores], redundant: Sequence[tuple[int, Scores]]) -> list[str]:
     found = [*claims.retrieval(known["asqa"], "ASQA"), *claims.retrieval(known["qampari"], "QAMPARI")]
     found.append(claims.redundancy(redundant, max(redundant[0][1].ks)))
     answers = load_answers()
     if answers is not None:
-        found += claims.generated(answers["answers"])
+        found += claims.generation(answers["answers"])
     found += claims.UNTESTED
     rows = [[c.where, c.says, f"**{c.verdict}**", c.found] for c in found]
     return [
@@ -100,25 +99,25 @@ def _claims(known: dict[str, Scores], redundant: Sequence[tuple[int, Scores]]) -
     ]
 
 
-def _asqa(found: Scores) -> list[str]:
+def _asqa_section(found: Scores) -> list[str]:
     lines = _section("asqa", found)
     if "seconds" in found.facts:
         count, seconds = found.facts["sets"], found.facts["seconds"]
         lines[-1:-1] = [
             "",
-            f"{count:,} sets and the latencies, from raw files to scores: {seconds / 60:.1f} minutes (wanted: 10).",
+            f"{count:,} sets and the latencies, from raw files to scores: {seconds / 60:.1f} minutes (target: 10).",
         ]
     return lines
 
 
 def _section(name: str, found: Scores, level: str = "##") -> list[str]:
     """A run: what it is, its figure, areas and objective; the table of all points is folded away."""
-    lines = [f"{level} {_TITLES[name]}", "", *report.described(found), "", f"![{name}](results/{name}.png)", ""]
+    lines = [f"{level} {_TITLES[name]}", "", *report.description(found), "", f"![{name}](results/{name}.png)", ""]
     first, *rest = report.area_tables(found)
     lines += [f"**Area under the frontier.** {first}", *rest, ""]
     lines += ["**At the same θ.** " + report.same_theta_table(found)[0], *report.same_theta_table(found)[1:], ""]
     lines += [
-        "**On the objective**, over all questions, k and θ: how often our set is better, equal, worse.",
+        "**On the objective**, over all questions, k and θ: how often our set is better, equal or worse.",
         "",
         *report.objective_table(found),
         "",
@@ -127,14 +126,14 @@ def _section(name: str, found: Scores, level: str = "##") -> list[str]:
     return [*lines, "<details><summary>All points</summary>", "", *table, "", "</details>", ""]
 
 
-def _copies(runs: Sequence[tuple[int, Scores]]) -> list[str]:
-    """Recall against the number of near-copies, and from where on diversity pays."""
+def _copies_section(runs: Sequence[tuple[int, Scores]]) -> list[str]:
+    """Recall against the number of near-copies, and how many it takes for diversity to pay."""
     first = runs[0][1]
     lines = [
         f"The ASQA passages with r near-copies of each (words cut off, sentences in another order, "
         f"boilerplate added), {len(first.questions)} questions, encoder {first.facts['encoder']}. A cell is the recall "
-        "at the θ named; * where it is above top-k's on the same questions (paired test, p < 0.05 after Holm's "
-        "correction over all cells of the table), † where it is below.",
+        "at that θ. * marks a recall above top-k's on the same questions, † one below (paired test, p < 0.05 after "
+        "Holm's correction over all cells of the table).",
         "",
     ]
     for k in first.ks:
@@ -173,13 +172,13 @@ def _copies_table(runs: Sequence[tuple[int, Scores]], k: int) -> list[str]:
                 pays[method].add(copies)
             cells.append(f"{found.cell(method, k, theta)['recall'].mean():.3f}{mark}")
         rows.append([method, f"{theta:g}", *cells])
-    told = "; ".join(f"{m}: {', '.join(f'r = {r}' for r in sorted(pays[m])) or 'nowhere'}" for m in methods)
+    where = "; ".join(f"{m}: {', '.join(f'r = {r}' for r in sorted(pays[m])) or 'nowhere'}" for m in methods)
     head = ["method", "θ", *(f"r = {copies}" for copies, _ in runs)]
-    return [*report.table(head, rows), "", f"Where diversity pays, at some θ: {told}."]
+    return [*report.table(head, rows), "", f"Diversity pays at some θ here: {where}."]
 
 
-def _redundancy_figure(runs: Sequence[tuple[int, Scores]], k: int) -> None:
-    """Every method at two θ."""
+def _draw_redundancy(runs: Sequence[tuple[int, Scores]], k: int) -> None:
+    """Draw every method at two θ."""
     panels = {
         f"θ = {theta}": {
             method: [(copies, float(found.cell(method, k, theta)["recall"].mean())) for copies, found in runs]
@@ -187,21 +186,21 @@ def _redundancy_figure(runs: Sequence[tuple[int, Scores]], k: int) -> None:
         }
         for theta in (0.7, 0.9)
     }
-    figures.redundancy(panels, f"near-copies, k = {k}", f"recall@{k}", DOCS / "results" / f"redundancy-{k}")
+    figures.draw_redundancy(panels, f"near-copies, k = {k}", f"recall@{k}", DOCS / "results" / f"redundancy-{k}")
 
 
-def _generation() -> list[str]:
+def _generation_section() -> list[str]:
     answers = load_answers()
     if answers is None:
         return []
-    rows = generation_tables.tables_of(answers["answers"])
+    rows = generation_tables.table_rows(answers["answers"])
     lines = [
         "## Generation",
         "",
         f"ASQA, the first {max(r.questions for r in rows)} questions, k = 5, passages retrieved with "
         f"{answers['facts']['encoder']}, read by {answers['label']} at temperature 0. The paper has 948 questions, "
-        "k = 25 and 50 and Llama-3.1-8B: this shows that the path works, and the order of the methods as far as the "
-        "intervals allow.",
+        "k = 25 and 50 and Llama-3.1-8B. So this shows that the stages work, and the order of the methods only as far "
+        "as the intervals allow.",
         "",
         generation_tables.markdown(rows, intervals=True),
     ]

@@ -69,7 +69,7 @@ def handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
-            with suppress(ConnectionError):  # whoever asked has given up, as the tests of timeouts mean it to
+            with suppress(ConnectionError):  # the client has given up: the tests of timeouts make it do so
                 self.end_headers()
                 self.wfile.write(body)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.experiments.children import breadth_command, running
 from tests.experiments.endpoint import serving
 
 DATA = Path(__file__).parents[2] / "examples" / "data" / "wikipedia"
@@ -84,20 +85,18 @@ def test_ctrl_c_says_that_the_command_can_go_on(tmp_path):
     run = tmp_path / "run"
     experiment("pool", run, *POOL)
     experiment("encode", run)
-    command = [sys.executable, "-m", "breadth", "experiment", "retrieve", str(run), "--workers", "2"]
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True
-    )
     file = run / "retrieved.jsonl"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not (file.exists() and file.stat().st_size):
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "goes on" in errors
-    assert "Traceback" not in errors
-    assert file.read_bytes().endswith(b"\n")
+    command = breadth_command("experiment", "retrieve", run, "--workers", 2)
+    with running(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not (file.exists() and file.stat().st_size):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "the same command" in errors
+        assert "Traceback" not in errors
+        assert file.read_bytes().endswith(b"\n")
 
 
 def test_a_dead_endpoint_is_one_line(tmp_path):

@@ -51,7 +51,7 @@ def test_qampari_as_published(tmp_path):
         ('{"dev": {"7": {"ambig', "is not JSON"),
         ('{"test": {}}', "has no part 'dev'"),
         ('{"dev": {"7": {"ambiguous_question": "Who?"}}}', "no qa_pairs"),
-        ('{"dev": {"7": {"ambiguous_question": "Who?", "qa_pairs": [{}]}}}', "lists of the forms"),
+        ('{"dev": {"7": {"ambiguous_question": "Who?", "qa_pairs": [{}]}}}', "for each answer, the list of its forms"),
         ('[{"id": "1", "question": "a", "qa_pairs": [{"short_answers": ["x"]}]}, 3]', "not an object but int"),
     ],
 )
@@ -66,7 +66,7 @@ def test_a_question_twice_is_an_error(tmp_path):
     path = tmp_path / "own.jsonl"
     line = json.dumps({"id": "1", "question": "Who?", "answers": [["x"]]}) + "\n"
     path.write_text(line + line)
-    with pytest.raises(InputError, match="'1' stands there twice"):
+    with pytest.raises(InputError, match="two questions have the id '1'"):
         datasets.read_questions(path, "own")
     with pytest.raises(InputError, match="must be one of"):
         datasets.read_questions(path, "squad")
@@ -87,7 +87,7 @@ def test_dpr_passages(tmp_path, packed):
 def test_incomplete_passages_are_an_error(tmp_path):
     short = tmp_path / "psgs_w100.tsv"
     short.write_text(TSV)
-    with pytest.raises(InputError, match="holds 2 passages, DPR's has 21,015,324"):
+    with pytest.raises(InputError, match="holds 2 passages, DPR's file has 21,015,324"):
         list(datasets.read_passages(short))
     torn = tmp_path / "torn.tsv"
     torn.write_text(TSV + "3\thalf a li")
@@ -99,7 +99,7 @@ def test_incomplete_passages_are_an_error(tmp_path):
         list(datasets.read_passages(packed))
     other = tmp_path / "other.tsv"
     other.write_text("a\tb\n")
-    with pytest.raises(InputError, match="must begin with the line"):
+    with pytest.raises(InputError, match="must begin with"):
         list(datasets.read_passages(other))
     with pytest.raises(InputError, match="are read from"):
         list(datasets.read_passages(tmp_path / "x.csv"))

@@ -10,7 +10,7 @@ import pytest
 from breadth.errors import EndpointError, InputError
 from breadth_experiments import records
 from breadth_experiments.generation import generate
-from breadth_experiments.generation_tables import Estimate, Row, latex, markdown, tables
+from breadth_experiments.generation_tables import Estimate, Row, latex, load_rows, markdown
 from breadth_experiments.reader import Reader
 from breadth_experiments.run import Passage, Question, Run
 from tests.experiments.endpoint import serving
@@ -32,8 +32,8 @@ def run(tmp_path):
     """Three questions; top-k finds the first of two wanted answers, Frank–Wolfe both, in another order."""
     made = Run(tmp_path / "run")
     made.note(dataset="tiny", answers="list")
-    made.put_passages(Passage(str(row), title, f"About {title}.") for row, title in enumerate(PASSAGES))
-    made.put_questions(Question(f"q{n}", f"Which {n}?", (("Heat",), ("Strain", "The Strain"))) for n in range(3))
+    made.write_passages(Passage(str(row), title, f"About {title}.") for row, title in enumerate(PASSAGES))
+    made.write_questions(Question(f"q{n}", f"Which {n}?", (("Heat",), ("Strain", "The Strain"))) for n in range(3))
     rows = {"topk": [0, 2, 3], "frank_wolfe": [1, 0, 2]}
     lines = [
         {"method": method, "k": k, "theta": theta, "question": f"q{n}", "rows": rows[method][:k], "recall": 1.0}
@@ -53,13 +53,13 @@ def generated(run):
 
 
 def test_from_the_retrieved_sets_to_the_tables(endpoint, run):
-    told = []
+    reports = []
     with reader(endpoint, run) as one:
-        assert generate(run, one, progress=lambda done, total: told.append((done, total))) == 12
+        assert generate(run, one, progress=lambda done, total: reports.append((done, total))) == 12
         assert len(endpoint.asked) == 9  # both θ retrieved the same passages in the same order
         assert generate(run, one) == 0
-    assert told[-1] == (12, 12)
-    assert told == sorted(told)
+    assert reports[-1] == (12, 12)
+    assert reports == sorted(reports)
     lines = generated(run)
     assert [line["question"] for line in lines] == ["q0"] * 4 + ["q1"] * 4 + ["q2"] * 4
     first = lines[1]
@@ -68,7 +68,7 @@ def test_from_the_retrieved_sets_to_the_tables(endpoint, run):
         "method": "frank_wolfe", "k": 2, "theta": 0.7, "question": "q0", "model": "tiny", "kind": "list",
         "answer": "Strain\nHeat", "precision": 1.0, "recall": 1.0, "f1": 1.0,
     }  # fmt: skip
-    rows = tables(run)
+    rows = load_rows(run)
     assert [(row.method, row.theta, row.k, row.questions) for row in rows] == [
         ("topk", None, 2, 3),
         ("topk", None, 3, 3),
@@ -106,7 +106,7 @@ def test_a_paragraph_is_asked_for_and_scored_as_one(endpoint, run):
     with reader(endpoint, run) as one:
         generate(run, one, kind="paragraph", ks=[2], methods=["topk"])
     assert "paragraph" in endpoint.asked[0]["messages"][-1]["content"]
-    (row,) = tables(run)
+    (row,) = load_rows(run)
     assert row.measures == {"Recall": Estimate(0.5, 0.5, 0.5), "Recall=1.0": Estimate(0.0, 0.0, 0.0)}
     assert "| Top-k | — | **0.5000** | **0.0000** |" in markdown([row])
 
@@ -144,7 +144,7 @@ def test_missing_stages(endpoint, tmp_path, run):
         with pytest.raises(InputError, match="breadth experiment retrieve"):
             generate(run, one)
         with pytest.raises(InputError, match="breadth experiment generate"):
-            tables(run)
+            load_rows(run)
         records.write(run.path("retrieved.jsonl"), [])
         with pytest.raises(InputError, match=r"retrieved\.jsonl is empty"):
             generate(run, one)

@@ -1,4 +1,4 @@
-"""The stages on small real runs: what they write, that they go on where they stopped, that wrong input is refused."""
+"""The stages on small real runs: what they write, that they resume where they stopped, that wrong input is refused."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ import breadth
 from breadth.encoders import encoder
 from breadth.errors import InputError, MissingExtraError
 from breadth_experiments import copies, encoding, pooling, report, retrieval, scores
+from breadth_experiments.engine import Engine
 from breadth_experiments.evidence import Evidence
+from breadth_experiments.grid import Grid
+from breadth_experiments.latency import measure_latency
 from breadth_experiments.records import read
 from breadth_experiments.run import Passage, Question, Run
 
 DATA = Path(__file__).parents[2] / "examples" / "data" / "wikipedia"
-GRID = retrieval.Grid(("topk", "mmr", "dpp", "vrsd", "muss", "frank_wolfe", "certified"), (0.4, 0.8), (5, 10))
+GRID = Grid(("topk", "mmr", "dpp", "vrsd", "muss", "frank_wolfe", "certified"), (0.4, 0.8), (5, 10))
 
 
-def pooled(folder: Path, limit: int | None = 6) -> Run:
-    return pooling.from_files(folder, "own", DATA / "questions.jsonl", DATA / "passages.jsonl", limit=limit)
+def make_pool(folder: Path, limit: int | None = 6) -> Run:
+    return pooling.pool_files(folder, "own", DATA / "questions.jsonl", DATA / "passages.jsonl", limit=limit)
 
 
 @pytest.fixture(scope="module")
 def encoded(tmp_path_factory) -> Run:
-    run = pooled(tmp_path_factory.mktemp("run"))
+    run = make_pool(tmp_path_factory.mktemp("run"))
     encoding.encode(run, encoder("builtin"))
     return run
 
@@ -36,12 +39,12 @@ def encoded(tmp_path_factory) -> Run:
 @pytest.fixture(scope="module")
 def swept(encoded) -> Run:
     retrieval.retrieve(encoded, GRID, workers=1)
-    retrieval.latency(encoded, GRID, sample=2)
+    measure_latency(encoded, GRID, sample=2)
     return encoded
 
 
 def test_the_pool_is_what_bm25_finds_for_each_question(tmp_path):
-    run = pooling.from_files(
+    run = pooling.pool_files(
         tmp_path, "own", DATA / "questions.jsonl", DATA / "passages.jsonl", per_question=20, limit=4
     )
     found = list(read(run.path("candidates.jsonl")))
@@ -61,20 +64,20 @@ def test_a_pool_goes_on_where_it_stopped(tmp_path):
 
     arguments = (tmp_path, "own", DATA / "questions.jsonl", DATA / "passages.jsonl")
     with stop:
-        pooling.from_files(*arguments, per_question=20, limit=6, progress=interrupt)
+        pooling.pool_files(*arguments, per_question=20, limit=6, progress=interrupt)
     assert len(list(read(tmp_path / "candidates.jsonl"))) == 3
-    run = pooling.from_files(*arguments, per_question=20, limit=6)
+    run = pooling.pool_files(*arguments, per_question=20, limit=6)
     assert len(list(read(tmp_path / "candidates.jsonl"))) == 6
     with pytest.raises(InputError, match="holds a run with other questions"):
-        pooling.from_files(*arguments, per_question=20, limit=5)
+        pooling.pool_files(*arguments, per_question=20, limit=5)
     with pytest.raises(InputError, match="holds a run with other top"):
-        pooling.from_files(*arguments, per_question=30, limit=6)
+        pooling.pool_files(*arguments, per_question=30, limit=6)
     assert len(run.questions()) == 6
 
 
 def test_wrong_input_to_the_pool(tmp_path):
     with pytest.raises(InputError, match="exactly one of --passages"):
-        pooling.from_files(tmp_path, "own", DATA / "questions.jsonl", None)
+        pooling.pool_files(tmp_path, "own", DATA / "questions.jsonl", None)
     with pytest.raises(InputError, match="is not a run folder"):
         Run.open(tmp_path)
     with pytest.raises(InputError, match="run `breadth experiment pool` first"):
@@ -83,9 +86,9 @@ def test_wrong_input_to_the_pool(tmp_path):
 
 def test_a_pool_that_failed_does_not_block_its_folder(tmp_path):
     with pytest.raises(InputError, match="has no id"):
-        pooling.from_files(tmp_path, "own", DATA / "questions.jsonl", DATA / "questions.jsonl")
-    assert len(pooled(tmp_path).questions()) == 6
-    assert pooled(tmp_path).complete  # again, with nothing to do
+        pooling.pool_files(tmp_path, "own", DATA / "questions.jsonl", DATA / "questions.jsonl")
+    assert len(make_pool(tmp_path).questions()) == 6
+    assert make_pool(tmp_path).complete  # again, with nothing to do
 
 
 def test_a_lucene_index_is_asked_through_pyserini(tmp_path, monkeypatch):
@@ -111,17 +114,17 @@ def test_a_lucene_index_is_asked_through_pyserini(tmp_path, monkeypatch):
     for name in ("pyserini", "pyserini.search"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     monkeypatch.setitem(sys.modules, "pyserini.search.lucene", module)
-    run = pooling.from_files(tmp_path / "a", "own", DATA / "questions.jsonl", None, lucene="wikipedia-dpr-100w")
+    run = pooling.pool_files(tmp_path / "a", "own", DATA / "questions.jsonl", None, lucene="wikipedia-dpr-100w")
     assert run.passages() == [Passage("1", "Rome", "Rome is a city."), Passage("2", "Oslo", "Oslo is in Norway.")]
     with pytest.raises(InputError, match="no-such-index"):
-        pooling.from_files(tmp_path / "b", "own", DATA / "questions.jsonl", None, lucene="no-such-index")
+        pooling.pool_files(tmp_path / "b", "own", DATA / "questions.jsonl", None, lucene="no-such-index")
     monkeypatch.setitem(sys.modules, "pyserini.search.lucene", None)
     with pytest.raises(MissingExtraError, match="pyserini"):
-        pooling.from_files(tmp_path / "c", "own", DATA / "questions.jsonl", None, lucene="wikipedia-dpr-100w")
+        pooling.pool_files(tmp_path / "c", "own", DATA / "questions.jsonl", None, lucene="wikipedia-dpr-100w")
 
 
 class Letters:
-    """Counts letters; fails when told to."""
+    """Counts letters; fails when it is told to."""
 
     name, dim = "letters", 26
 
@@ -140,7 +143,7 @@ class Letters:
 
 def test_encoding_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(encoding, "_BLOCK", 50)
-    run = pooled(tmp_path)
+    run = make_pool(tmp_path)
     size = len(run.passages())
     with pytest.raises(RuntimeError, match="stopped"):
         encoding.encode(run, Letters(fail_after=3))
@@ -150,7 +153,7 @@ def test_encoding_goes_on_where_it_stopped(tmp_path, monkeypatch):
     encoding.encode(run, rest, progress=lambda done, total: seen.append((done, total)))
     assert rest.encoded == size - 150 + 6
     assert seen[-1] == (size + 6, size + 6)
-    rows, questions = encoding.vectors(run)
+    rows, questions = encoding.load_vectors(run)
     whole = Letters().encode([p.text if p.text.startswith(p.title) else f"{p.title}\n{p.text}" for p in run.passages()])
     assert np.array_equal(rows, whole)
     assert questions.shape == (6, 26)
@@ -165,75 +168,75 @@ def test_encoding_goes_on_where_it_stopped(tmp_path, monkeypatch):
 
 def test_an_interrupted_second_encoding_is_not_taken_for_a_finished_one(tmp_path, monkeypatch):
     monkeypatch.setattr(encoding, "_BLOCK", 50)
-    run = pooled(tmp_path)
+    run = make_pool(tmp_path)
     encoding.encode(run, Letters())
     passages = run.passages()
-    run.put_passages([Passage(p.id, p.title, p.text[::-1]) for p in passages[::-1]])
+    run.write_passages([Passage(p.id, p.title, p.text[::-1]) for p in passages[::-1]])
     with pytest.raises(RuntimeError, match="stopped"):
         encoding.encode(run, Letters(fail_after=2))
     with pytest.raises(InputError, match="run `breadth experiment encode` first"):
-        encoding.vectors(run)
+        encoding.load_vectors(run)
     rest = Letters()
     encoding.encode(run, rest)
     assert rest.encoded == len(passages) - 100
-    assert len(encoding.vectors(run)[0]) == len(passages)
+    assert len(encoding.load_vectors(run)[0]) == len(passages)
     run.path("passages.npy").write_bytes(run.path("passages.npy").read_bytes()[:200])
     with pytest.raises(InputError, match="delete it and encode again"):
-        encoding.vectors(run)
+        encoding.load_vectors(run)
 
 
 def test_sets_are_not_mixed_with_those_of_other_vectors_or_engines(tmp_path):
-    run = pooled(tmp_path, limit=2)
-    grid = retrieval.Grid(("topk",), ks=(3,))
+    run = make_pool(tmp_path, limit=2)
+    grid = Grid(("topk",), ks=(3,))
     encoding.encode(run, Letters())
     assert retrieval.retrieve(run, grid, workers=1) == 2
-    retrieval.latency(run, retrieval.Grid(("topk",), (0.5,), (3,)), sample=1)
+    measure_latency(run, Grid(("topk",), (0.5,), (3,)), sample=1)
     with pytest.raises(InputError, match="was made with other engine"):
-        retrieval.retrieve(run, grid, engine=retrieval.Engine("compact"), workers=1)
+        retrieval.retrieve(run, grid, engine=Engine("compact"), workers=1)
     with pytest.raises(InputError, match="was made with other engine"):
-        retrieval.latency(run, grid, engine=retrieval.Engine("compact"))
+        measure_latency(run, grid, engine=Engine("compact"))
     encoding.encode(run, Letters(), dtype="float16")
     with pytest.raises(InputError, match="was made with other vectors"):
         retrieval.retrieve(run, grid, workers=1)
     run.path("retrieved.jsonl").unlink()
     assert retrieval.retrieve(run, grid, workers=1) == 2  # and with the new vectors, in the same process
     with pytest.raises(InputError, match="was made by letters, not by others"):
-        encoding.put(run, "others", np.ones((len(run.passages()), 2)), np.ones((2, 2)))
+        encoding.store_vectors(run, "others", np.ones((len(run.passages()), 2)), np.ones((2, 2)))
 
 
 def test_copies_of_a_listed_passage_hold_its_answer(tmp_path):
     question = Question("1", "?", relevant=(("a",), ("b", "c")))
-    (found,) = pooling._with_copies([question], 2)
+    (found,) = pooling._list_copies([question], 2)
     assert found.relevant == (("a", "a~1", "a~2"), ("b", "b~1", "b~2", "c", "c~1", "c~2"))
-    made = list(copies.with_copies([Passage("a", "", "One sentence.")], 2))
+    made = list(copies.add_copies([Passage("a", "", "One sentence.")], 2))
     assert [p.id for p in made] == ["a", "a~1", "a~2"]
 
 
 def test_a_passage_id_twice_is_an_error(tmp_path):
     path = tmp_path / "p.jsonl"
     path.write_text('{"id": "1", "title": "", "text": "rome"}\n{"id": "1", "title": "", "text": "oslo"}\n')
-    with pytest.raises(InputError, match="'1' stands there twice"):
-        pooling.from_files(tmp_path / "run", "own", DATA / "questions.jsonl", path)
+    with pytest.raises(InputError, match="two passages have the id '1'"):
+        pooling.pool_files(tmp_path / "run", "own", DATA / "questions.jsonl", path)
     path.write_text("")
     with pytest.raises(InputError, match="no passages"):
-        pooling.from_files(tmp_path / "run2", "own", DATA / "questions.jsonl", path)
+        pooling.pool_files(tmp_path / "run2", "own", DATA / "questions.jsonl", path)
 
 
 def test_vectors_belong_to_their_texts(tmp_path):
-    run = pooled(tmp_path)
+    run = make_pool(tmp_path)
     encoding.encode(run, Letters(), dtype="float16")
-    assert encoding.vectors(run)[0].dtype == np.float16
-    run.put_passages([Passage("1", "t", "another text")])
+    assert encoding.load_vectors(run)[0].dtype == np.float16
+    run.write_passages([Passage("1", "t", "another text")])
     with pytest.raises(InputError, match="made from other texts"):
-        encoding.vectors(run)
+        encoding.load_vectors(run)
     with pytest.raises(InputError, match="dtype must be"):
         encoding.encode(run, Letters(), dtype="int8")
-    run.put_passages([Passage("1", "", "123")])
+    run.write_passages([Passage("1", "", "123")])
     with pytest.raises(InputError, match="knows no word of passage 0"):
-        encoding.encode(pooled_again(run), Letters())
+        encoding.encode(without_vectors(run), Letters())
 
 
-def pooled_again(run: Run) -> Run:
+def without_vectors(run: Run) -> Run:
     for name in ("passages.npy", "passages.vectors.json"):
         run.path(name).unlink()
     return run
@@ -249,17 +252,33 @@ def test_evidence_looks_for_whole_words_or_for_listed_passages():
     listed = Question("2", "?", relevant=(("a", "c"), ("b",), ("zzz",)))
     evidence = Evidence([by_text, listed], passages)
     assert evidence.recall("1", [0]) == pytest.approx(1 / 3)
-    assert evidence.held("1", 0) == {0}
+    assert evidence.answers_held("1", 0) == {0}
     assert evidence.recall("1", [0, 1]) == pytest.approx(2 / 3)
     assert evidence.recall("2", [2]) == pytest.approx(1 / 3)
     assert evidence.recall("2", [0, 2]) == pytest.approx(1 / 3)
     assert evidence.recall("2", [0, 1]) == pytest.approx(2 / 3)
     with pytest.raises(InputError, match="wants no answer"):
         Evidence([Question("3", "?")], passages)
+    with pytest.raises(InputError, match="answers of question '4' must be a non-empty list of lists"):
+        Evidence([Question("4", "?", ((),))], passages)
+
+
+def test_the_recall_of_the_experiments_is_the_public_one(encoded):
+    passages, rng = encoded.passages(), np.random.default_rng(5)
+    evidence = Evidence(encoded.questions(), passages)
+    seen = set()
+    for question in encoded.questions():
+        for size in (5, 40, 200):
+            rows = rng.choice(len(passages), size, replace=False).tolist()
+            texts = [f"{passages[row].title}\n{passages[row].text}" for row in rows]
+            recall = evidence.recall(question.id, rows)
+            assert recall == breadth.metrics.answer_recall(texts, question.answers)
+            seen.add(recall)
+    assert len(seen) > 3
 
 
 def test_the_sets_are_those_that_select_gives(swept):
-    rows, queries = encoding.vectors(swept)
+    rows, queries = encoding.load_vectors(swept)
     found = {(r["method"], r["k"], r["theta"], r["question"]): r for r in read(swept.path("retrieved.jsonl"))}
     assert len(found) == len(GRID.cells()) * 6
     evidence = Evidence(swept.questions(), swept.passages())
@@ -284,9 +303,9 @@ def test_a_sweep_goes_on_where_it_stopped_whatever_the_number_of_processes(swept
     for name in ("passages.vectors.json", "questions.vectors.json", "retrieved.json"):
         other.path(name).write_bytes(swept.path(name).read_bytes())
     other.path("retrieved.jsonl").write_bytes(b"".join(lines[:-7]) + lines[-7][:20])
-    told = []
-    retrieval.retrieve(other, GRID, workers=2, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (len(lines), len(lines))
+    reports = []
+    retrieval.retrieve(other, GRID, workers=2, progress=lambda done, total: reports.append((done, total)))
+    assert reports[-1] == (len(lines), len(lines))
     key = [(r["method"], r["k"], r["theta"], r["question"]) for r in read(other.path("retrieved.jsonl"))]
     assert len(key) == len(set(key)) == len(lines)
     again = {json.dumps(r, sort_keys=True) for r in read(other.path("retrieved.jsonl"))}
@@ -296,38 +315,40 @@ def test_a_sweep_goes_on_where_it_stopped_whatever_the_number_of_processes(swept
 
 def test_wrong_input_to_the_sweep(encoded):
     with pytest.raises(InputError, match="method must be one of"):
-        retrieval.Grid(("best",))
+        Grid(("best",))
     with pytest.raises(InputError, match="theta must be"):
-        retrieval.Grid(("mmr",), (7.0,))
+        Grid(("mmr",), (7.0,))
     with pytest.raises(InputError, match="k must be"):
-        retrieval.Grid(("mmr",), ks=(0,))
+        Grid(("mmr",), ks=(0,))
     with pytest.raises(InputError, match="k must be at most the number of passages"):
-        retrieval.retrieve(encoded, retrieval.Grid(("topk",), ks=(10_000,)))
+        retrieval.retrieve(encoded, Grid(("topk",), ks=(10_000,)))
     with pytest.raises(InputError, match="engine must be"):
-        retrieval.retrieve(encoded, retrieval.Grid(("topk",), ks=(3,)), engine=retrieval.Engine("faiss"), workers=1)
+        retrieval.retrieve(encoded, Grid(("topk",), ks=(3,)), engine=Engine("faiss"), workers=1)
 
 
-@pytest.mark.parametrize("engine", [retrieval.Engine("compact"), retrieval.Engine("torch", "cpu")])
+@pytest.mark.parametrize("engine", [Engine("compact"), Engine("torch", "cpu")])
 def test_other_engines_find_the_same(swept, engine):
-    rows, queries = encoding.vectors(swept)
-    oracle = engine.oracle(np.asarray(rows))
+    rows, queries = encoding.load_vectors(swept)
+    oracle = engine.build_oracle(np.asarray(rows))
     array = breadth.select_many(np.asarray(rows), queries, k=10, theta=0.7)
     for a, b in zip(array, breadth.select_many(oracle, queries, k=10, theta=0.7), strict=True):
         assert a.objective == pytest.approx(b.objective, abs=1e-5)
 
 
 def test_the_report(swept):
-    written = report.report(swept)
+    written = report.write_report(swept)
     assert {p.suffix for p in written} == {".gz", ".md", ".png", ".svg"}
     assert all(p.stat().st_size > 100 for p in written)
     page = (swept.path("report") / "retrieval.md").read_text(encoding="utf-8")
     for text in ("| certified | 0.4 |", "## Area under the frontier", "## On the objective", "6 questions"):
         assert text in page
-    found = scores.of_run(swept)
+    found = scores.read_run(swept)
     assert found.ks == [5, 10]
     assert found.thetas == [0.4, 0.8]
     assert len(found.seconds["mmr", 5, 0.4]) == 2
-    for record in report.comparison.on_objective(found, "certified", [m for m in found.methods if m != "certified"]):
+    for record in report.comparison.tally_objectives(
+        found, "certified", [m for m in found.methods if m != "certified"]
+    ):
         assert record.worse == 0
 
 
@@ -341,56 +362,56 @@ def test_the_report(swept):
     ],
 )
 def test_a_report_of_a_part_of_the_grid(tmp_path, grids):
-    run = pooled(tmp_path, limit=3)
+    run = make_pool(tmp_path, limit=3)
     encoding.encode(run, Letters())
     for methods, thetas, ks in grids:
-        retrieval.retrieve(run, retrieval.Grid(methods, thetas, ks), workers=1)
+        retrieval.retrieve(run, Grid(methods, thetas, ks), workers=1)
     lines = run.path("retrieved.jsonl").read_bytes()
     run.path("retrieved.jsonl").write_bytes(lines + b'{"method": "mm')  # as a kill leaves it
-    assert all(path.stat().st_size > 100 for path in report.report(run))
+    assert all(path.stat().st_size > 100 for path in report.write_report(run))
 
 
 def test_a_report_does_not_name_vectors_that_did_not_make_it(tmp_path):
-    run = pooled(tmp_path, limit=2)
+    run = make_pool(tmp_path, limit=2)
     encoding.encode(run, Letters())
-    retrieval.retrieve(run, retrieval.Grid(("topk",), ks=(3,)), workers=1)
+    retrieval.retrieve(run, Grid(("topk",), ks=(3,)), workers=1)
     for name in ("passages.npy", "questions.npy"):
         run.path(name).unlink()
     other = Letters()
     other.name = "others"
     encoding.encode(run, other)
     with pytest.raises(InputError, match="made with other passages or vectors"):
-        report.report(run)
+        report.write_report(run)
 
 
 def test_figures_are_the_same_bytes_each_time(swept, tmp_path):
-    points = report.comparison.points(scores.of_run(swept))
-    first, second = (report.figures.retrieval(points, "t", tmp_path / name) for name in ("a", "b"))
+    points = report.comparison.points(scores.read_run(swept))
+    first, second = (report.figures.draw_retrieval(points, "t", tmp_path / name) for name in ("a", "b"))
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
 
 
 def test_questions_that_some_cells_lack_are_left_out(tmp_path):
-    run = pooled(tmp_path, limit=6)
+    run = make_pool(tmp_path, limit=6)
     encoding.encode(run, Letters())
-    retrieval.retrieve(run, retrieval.Grid(("topk",), ks=(3,)), workers=1)
-    retrieval.retrieve(run, retrieval.Grid(("mmr",), (0.5,), (3,)), workers=1, limit=4)
-    retrieval.retrieve(run, retrieval.Grid(("dpp",), (0.5,), (3,)), workers=1, limit=1)
-    found = scores.of_run(run)
+    retrieval.retrieve(run, Grid(("topk",), ks=(3,)), workers=1)
+    retrieval.retrieve(run, Grid(("mmr",), (0.5,), (3,)), workers=1, limit=4)
+    retrieval.retrieve(run, Grid(("dpp",), (0.5,), (3,)), workers=1, limit=1)
+    found = scores.read_run(run)
     assert len(found.questions) == 4
     assert found.facts["incomplete"] == [["dpp", 3, 0.5]]
-    assert "Left out" in "\n".join(report.described(found))
-    assert "6 questions" in "\n".join(report.described(found))
+    assert "Left out" in "\n".join(report.description(found))
+    assert "6 questions" in "\n".join(report.description(found))
 
 
 def test_a_report_without_sets_says_what_to_do(encoded, tmp_path):
-    run = pooled(tmp_path)
+    run = make_pool(tmp_path)
     with pytest.raises(InputError, match="run `breadth experiment retrieve` first"):
-        report.report(run)
+        report.write_report(run)
 
 
 def test_near_copies_are_near_and_the_first_ones_stay(encoded):
     passages = encoded.passages()[:40]
-    two, three = list(copies.with_copies(passages, 2)), list(copies.with_copies(passages, 3))
+    two, three = list(copies.add_copies(passages, 2)), list(copies.add_copies(passages, 3))
     assert [p for p in two if "~" not in p.id] == passages
     assert set(two) <= set(three)
     assert len({p.id for p in three}) == len(three) == 160
@@ -401,4 +422,4 @@ def test_near_copies_are_near_and_the_first_ones_stay(encoded):
     other = near[:, 0] @ near[:, 0].T - np.eye(40)
     assert np.quantile(similar, 0.05) > 0.8
     assert np.quantile(similar, 0.05) > np.quantile(other, 0.95)
-    assert list(copies.with_copies(passages, 0)) == passages
+    assert list(copies.add_copies(passages, 0)) == passages

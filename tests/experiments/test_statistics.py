@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breadth_experiments import comparison, scores, statistics
-from breadth_experiments.comparison import under_frontier
+from breadth_experiments.comparison import area_under_frontier
 from breadth_experiments.scores import Scores
 
 
@@ -51,10 +51,10 @@ def test_holm():
 def test_area_by_hand():
     # Flat at 0.8 from 0 to 0.5, a line to (1.0, 0.4), nothing from there to 2.
     x, y = np.array([0.5, 1.0]), np.array([0.8, 0.4])
-    assert under_frontier(x, y, 0.0, 2.0) == pytest.approx((0.5 * 0.8 + 0.5 * 0.6) / 2)
+    assert area_under_frontier(x, y, 0.0, 2.0) == pytest.approx((0.5 * 0.8 + 0.5 * 0.6) / 2)
     # A point below the line changes nothing, one above it does.
-    assert under_frontier(np.append(x, 0.75), np.append(y, 0.55), 0.0, 2.0) == pytest.approx(0.35)
-    assert under_frontier(np.append(x, 0.75), np.append(y, 0.7), 0.0, 2.0) > 0.35
+    assert area_under_frontier(np.append(x, 0.75), np.append(y, 0.55), 0.0, 2.0) == pytest.approx(0.35)
+    assert area_under_frontier(np.append(x, 0.75), np.append(y, 0.7), 0.0, 2.0) > 0.35
 
 
 share = st.integers(0, 1000).map(lambda n: n / 1000)
@@ -65,8 +65,8 @@ points = st.lists(st.tuples(share, share), min_size=1, max_size=8)
 @given(points, st.tuples(share, share))
 def test_area_is_that_of_the_hull_on_a_fine_grid_and_grows_with_points(known, more):
     x, y = np.array(known).T
-    area = under_frontier(x, y, 0.0, 1.0)
-    assert under_frontier(np.append(x, more[0]), np.append(y, more[1]), 0.0, 1.0) >= area - 1e-9
+    area = area_under_frontier(x, y, 0.0, 1.0)
+    assert area_under_frontier(np.append(x, more[0]), np.append(y, more[1]), 0.0, 1.0) >= area - 1e-9
     # By the definition: the best mixture of two points with an ILAD of at least t.
     grid = np.linspace(0.0005, 0.9995, 1000)
     best = np.zeros_like(grid)
@@ -99,7 +99,7 @@ def test_what_is_better_is_found_to_be_better():
     known = made()
     (duel, *_), record = (
         comparison.duels(known, "certified", "frank_wolfe"),
-        comparison.on_objective(known, "certified", ["frank_wolfe", "topk"]),
+        comparison.tally_objectives(known, "certified", ["frank_wolfe", "topk"]),
     )
     assert duel.dominates
     assert not any(d.dominates for d in comparison.duels(known, "frank_wolfe", "certified"))

@@ -30,11 +30,14 @@ def test_a_copy_is_at_distance_zero_and_one_row_has_no_distance():
         metrics.ilad(2 * copies)
 
 
-def test_answers_are_found_in_the_joined_lower_cased_text():
+def test_answers_are_found_as_whole_words_in_one_of_the_texts():
     texts = ["The film opened on June 28, 2003.", "Its CAST included Johnny"]
-    answers = [["28 June 2003", "june 28, 2003"], ["July 9"], ["included johnny"], ["2003. its cast"]]
-    assert metrics.answer_recall(texts, answers) == 0.75
+    answers = [["28 June 2003", "june 28, 2003"], ["July 9"], ["included johnny"]]
+    assert metrics.answer_recall(texts, answers) == pytest.approx(2 / 3)
+    assert metrics.answer_recall(texts, [["2003. its cast"]]) == 0.0  # words of two texts
+    assert metrics.answer_recall(texts, [["John"], ["June 28"]]) == 0.5  # a part of a word is another word
     assert metrics.answer_recall([], [["x"]]) == 0.0
+    assert metrics.answer_recall(texts, [["Johnny"], ["-", ""]]) == 0.5  # without a form left: wanted, held by none
 
 
 def test_recall_reads_the_public_formats():
@@ -50,8 +53,9 @@ def test_recall_reads_the_public_formats():
     [
         ("one string", [["a"]], r"texts must be a list of strings, got one string; pass \[text\]"),
         (["a"], [], "answers must be a non-empty list"),
-        (["a"], ["a"], "every answer must be a non-empty list of its forms, got 'a'"),
-        (["a"], [[]], "every answer must be a non-empty list of its forms"),
+        (["a", 3], [["a"]], "texts must be strings, got int at place 1"),
+        (["a"], ["a"], "every answer is the list of its forms, got 'a'"),
+        (["a"], [[]], r"every answer is the list of its forms, got \[\]"),
     ],
 )
 def test_wrong_recall_input(texts, answers, message):

@@ -1,1 +1,1 @@
-"""The paper's experiments in stages: pool, encode, retrieve, generate, report. Each reads and writes a run folder."""
+"""The paper's experiments in stages: pool, encode, retrieve, generate, report. The stages share a run folder."""

@@ -1,4 +1,4 @@
-"""Methods against each other: the area under the relevance-diversity frontier, θ by θ, and on the objective."""
+"""Compare methods: by the area under the relevance-diversity frontier, at the same θ, and on the objective."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from breadth_experiments.statistics import (
 )
 
 TIED = 1e-6
-"""Objectives that differ by less are equal: scores are computed in float32."""
+"""Objectives that differ by less count as equal: scores are computed in float32."""
 _AREA_RESAMPLES = 1000
 
 
@@ -38,6 +38,7 @@ class Point:
 
 
 def points(scores: Scores) -> list[Point]:
+    """A point for every cell."""
     weights = resamples(len(scores.questions))
     return [
         Point(
@@ -54,7 +55,7 @@ def points(scores: Scores) -> list[Point]:
 
 @dataclass(frozen=True)
 class Area:
-    """The mean recall along a method's frontier, and by how much other methods are ahead of it."""
+    """The mean recall along a method's frontier, and how far other methods are ahead of it."""
 
     method: str
     k: int
@@ -62,11 +63,11 @@ class Area:
     ahead: dict[str, Difference]
 
 
-def under_frontier(ilad: Values, recall: Values, start: float, stop: float) -> float:
+def area_under_frontier(ilad: Values, recall: Values, start: float, stop: float) -> float:
     """∫ R(x) dx / (stop - start) for x from `start` to `stop`, R(x) being the best recall at an ILAD of x or more.
 
-    R is the concave hull of the points: what lies between two of them is reached by taking one θ for some questions and
-    the other for the rest. It is 0 beyond the last point: a frontier counts as far as it reaches.
+    R is the concave hull of the points: one reaches what lies between two of them by taking one θ for some questions
+    and the other θ for the rest. R is 0 beyond the last point: a frontier counts as far as it reaches.
     """
     x, y = _hull(ilad, recall)
     grid = np.unique(np.clip(np.concatenate(([start, stop], x)), start, stop))
@@ -88,24 +89,26 @@ def _hull(ilad: Values, recall: Values) -> tuple[Values, Values]:
                 break
             corners.pop()
         corners.append((x, y))
-    found = np.array(corners)
-    return found[:, 0], found[:, 1]
+    hull = np.array(corners)
+    return hull[:, 0], hull[:, 1]
 
 
 def areas(
     scores: Scores, k: int, references: Sequence[str], practical: tuple[str, float] | None = None
 ) -> dict[str, Area]:
-    """The area under every method's frontier between top-k's ILAD and the largest that any method reaches or, with
-    `practical`, the one that this method has at this θ. Plain top-k (θ = 1) is a point of every frontier. Methods
-    without θ are single points and have none.
+    """The area under the frontier of every method that has one.
 
-    `ahead`: a reference's area minus this method's, with an interval from questions drawn anew (the same for both),
-    and the share of these samples in which the sign is the other, doubled, as its p-value.
+    It goes from top-k's ILAD to the largest that any method reaches or, with `practical` (a method and a θ), to the
+    ILAD of that method at that θ. Plain top-k (θ = 1) is a point of every frontier. A method without θ is a single
+    point and has no frontier.
+
+    `ahead` is a reference's area minus this method's. Its interval comes from resampled questions, the same for both.
+    Its p-value is twice the share of the samples in which the difference has the other sign.
     """
     curves = {
         method: _curve(scores, method, k) for method in scores.methods if scores.curve(method, k) not in ([], [None])
     }
-    stop = ilad_at(scores, practical, k) if practical else max(_reach(curve) for curve in curves.values())
+    stop = mean_ilad(scores, practical, k) if practical else max(_reach(curve) for curve in curves.values())
     return _areas(scores, k, references, curves, stop)
 
 
@@ -114,18 +117,18 @@ def lead(scores: Scores, k: int, method: str, other: str, practical: tuple[str, 
     curves = {name: _curve(scores, name, k) for name in (method, other)}
     stop = min(_reach(curve) for curve in curves.values())
     if practical is not None:
-        stop = min(stop, ilad_at(scores, practical, k))
+        stop = min(stop, mean_ilad(scores, practical, k))
     return _areas(scores, k, [method], curves, stop)[other].ahead[method]
 
 
-def frontiers(scores: Scores) -> list[int]:
-    """The k for which there is a frontier: top-k, and a method that is more diverse."""
+def ks_with_frontier(scores: Scores) -> list[int]:
+    """The k at which there is a frontier: top-k, and a method that is more diverse."""
     return [
         k
         for k in scores.ks
         if ("topk", k, None) in scores.cells
         and any(
-            _reach(_curve(scores, m, k)) > start_of(scores, k)
+            _reach(_curve(scores, m, k)) > frontier_start(scores, k)
             for m in scores.methods
             if scores.curve(m, k) not in ([], [None])
         )
@@ -145,42 +148,41 @@ def _reach(curve: Curve) -> float:
     return float(curve[0].mean(axis=1).max())
 
 
-def start_of(scores: Scores, k: int) -> float:
-    """Where frontiers begin: top-k's mean ILAD."""
+def frontier_start(scores: Scores, k: int) -> float:
+    """The ILAD at which frontiers begin: top-k's mean."""
     return float(scores.cells["topk", k, None]["ilad"].mean())
 
 
-def ilad_at(scores: Scores, at: tuple[str, float], k: int) -> float:
+def mean_ilad(scores: Scores, at: tuple[str, float], k: int) -> float:
     """The mean ILAD of a method at a θ."""
     return float(scores.cell(at[0], k, at[1])["ilad"].mean())
 
 
 def _areas(scores: Scores, k: int, references: Sequence[str], curves: dict[str, Curve], stop: float) -> dict[str, Area]:
-    start = start_of(scores, k)
+    start = frontier_start(scores, k)
     if stop <= start:
-        raise InputError(f"no method is more diverse than top-k at k = {k}: there is no frontier")
+        raise InputError(f"no method is more diverse than top-k at k = {k}, so there is no frontier to compare")
     weights = resamples(len(scores.questions), count=_AREA_RESAMPLES)
-    means = {m: under_frontier(i.mean(axis=1), r.mean(axis=1), start, stop) for m, (i, r) in curves.items()}
-    drawn = {m: _drawn(i, r, weights, start, stop) for m, (i, r) in curves.items()}
-    found = {}
+    means = {m: area_under_frontier(i.mean(axis=1), r.mean(axis=1), start, stop) for m, (i, r) in curves.items()}
+    drawn = {m: _resampled_areas(i, r, weights, start, stop) for m, (i, r) in curves.items()}
+    areas = {}
     for method, values in drawn.items():
         low, high = np.percentile(values, [2.5, 97.5])
-        ahead = {
-            r: _ahead(means[r] - means[method], drawn[r] - values) for r in references if r != method and r in drawn
-        }
-        found[method] = Area(method, k, Estimate(means[method], float(low), float(high)), ahead)
-    return found
+        others = [r for r in references if r != method and r in drawn]
+        ahead = {r: _area_difference(means[r] - means[method], drawn[r] - values) for r in others}
+        areas[method] = Area(method, k, Estimate(means[method], float(low), float(high)), ahead)
+    return areas
 
 
-def _ahead(mean: float, drawn: Values) -> Difference:
+def _area_difference(mean: float, drawn: Values) -> Difference:
     low, high = np.percentile(drawn, [2.5, 97.5])
     share = min(float((drawn <= 0).mean()), float((drawn >= 0).mean()))
     return Difference(mean, float(low), float(high), min(1.0, 2.0 * max(share, 1.0 / len(drawn))))
 
 
-def _drawn(ilad: Values, recall: Values, weights: Values, start: float, stop: float) -> Values:
+def _resampled_areas(ilad: Values, recall: Values, weights: Values, start: float, stop: float) -> Values:
     far, good = weights @ ilad.T, weights @ recall.T
-    return np.array([under_frontier(x, y, start, stop) for x, y in zip(far, good, strict=True)])
+    return np.array([area_under_frontier(x, y, start, stop) for x, y in zip(far, good, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,7 @@ class Duel:
 
     @property
     def dominates(self) -> bool:
-        """Not worse in either measure, and better in one: significantly, after correction."""
+        """Whether the method is significantly better in one measure, after correction, and not worse in the other."""
         signs = [self.sign("recall"), self.sign("ilad")]
         return max(signs) == 1 and min(signs) >= 0
 
@@ -223,16 +225,16 @@ def duels(scores: Scores, method: str, other: str, thetas: Sequence[float] | Non
         found.append(Duel(method, other, k, theta, gaps[0], gaps[1]))
     corrected = holm([d.p for duel in found for d in (duel.recall, duel.ilad)])
     pairs = zip(found, corrected[::2], corrected[1::2], strict=True)
-    return [Duel(d.method, d.other, d.k, d.theta, _at(d.recall, p), _at(d.ilad, q)) for d, p, q in pairs]
+    return [Duel(d.method, d.other, d.k, d.theta, _with_p(d.recall, p), _with_p(d.ilad, q)) for d, p, q in pairs]
 
 
-def _at(difference: Difference, p: float) -> Difference:
+def _with_p(difference: Difference, p: float) -> Difference:
     return Difference(difference.mean, difference.low, difference.high, p)
 
 
 @dataclass(frozen=True)
-class Record:
-    """How often a method's objective is above, equal to, and below another's, over questions, k and θ."""
+class Tally:
+    """How often a method's objective is above, equal to and below another's, over questions, k and θ."""
 
     method: str
     other: str
@@ -245,9 +247,9 @@ class Record:
         return self.better + self.tied + self.worse
 
 
-def on_objective(scores: Scores, method: str, others: Sequence[str]) -> list[Record]:
-    """Every (question, k, θ) once for each other method: who has the higher objective."""
-    found = []
+def tally_objectives(scores: Scores, method: str, others: Sequence[str]) -> list[Tally]:
+    """Count, for each other method, which of the two has the higher objective at every question, k and θ."""
+    tallies = []
     for other in others:
         counts = np.zeros(3, dtype=int)
         for k in scores.ks:
@@ -255,5 +257,5 @@ def on_objective(scores: Scores, method: str, others: Sequence[str]) -> list[Rec
                 if scores.has(method, k, theta) and scores.has(other, k, theta):
                     gap = scores.objective(method, k, theta) - scores.objective(other, k, theta)
                     counts += [(gap > TIED).sum(), (np.abs(gap) <= TIED).sum(), (gap < -TIED).sum()]
-        found.append(Record(method, other, *(int(c) for c in counts)))
-    return found
+        tallies.append(Tally(method, other, *(int(c) for c in counts)))
+    return tallies

@@ -1,5 +1,4 @@
-"""Near-copies of passages, made by the edits that real collections show: cut ends, sentences in another order,
-boilerplate around the text."""
+"""Make near-copies of passages by the edits that real collections show: cut ends, reordered sentences, boilerplate."""
 
 from __future__ import annotations
 
@@ -26,46 +25,47 @@ _TAILS = (
 _LEAST_KEPT = 0.7
 
 
-def with_copies(passages: Iterable[Passage], copies: int, seed: int = 0) -> Iterator[Passage]:
-    """Every passage, followed by so many near-copies of it (ids `id~1`, `id~2`, …), each with one to three edits.
+def add_copies(passages: Iterable[Passage], copies: int, seed: int = 0) -> Iterator[Passage]:
+    """Each passage, followed by `copies` near-copies of it (ids `id~1`, `id~2`, …), each with one to three edits.
 
-    A passage's copies depend on `seed`, its own place and their number: the first ones are the same whatever `copies`.
+    A copy depends on `seed`, the passage's place and the copy's number only. So the first copies stay the same if you
+    ask for more.
     """
     for place, passage in enumerate(passages):
         yield passage
-        for number, identity in enumerate(named(passage.id, copies)[1:], start=1):
+        for number, identity in enumerate(copy_ids(passage.id, copies)[1:], start=1):
             rng = np.random.default_rng((seed, place, number))
             text = passage.text
             for edit in rng.choice(len(EDITS), size=int(rng.integers(1, len(EDITS) + 1)), replace=False):
                 text = EDITS[int(edit)](text, rng)
             if text == passage.text:  # a single sentence in another order
-                text = framed(text, rng)
+                text = add_boilerplate(text, rng)
             yield Passage(identity, passage.title, text)
 
 
-def named(identity: str, copies: int) -> list[str]:
+def copy_ids(identity: str, copies: int) -> list[str]:
     """The ids of a passage and its copies."""
     return [identity, *(f"{identity}~{number}" for number in range(1, copies + 1))]
 
 
-def truncated(text: str, rng: np.random.Generator) -> str:
-    """Words cut off at the end, or at the beginning: at most three in ten."""
+def truncate(text: str, rng: np.random.Generator) -> str:
+    """Cut off words at the end or at the beginning, at most three in ten."""
     words = text.split()
     kept = max(1, round(len(words) * float(rng.uniform(_LEAST_KEPT, 0.95))))
     return " ".join(words[:kept] if rng.random() < 0.5 else words[-kept:])
 
 
-def shuffled(text: str, rng: np.random.Generator) -> str:
-    """Its sentences in another order."""
+def shuffle_sentences(text: str, rng: np.random.Generator) -> str:
+    """Put the sentences into another order."""
     sentences = _SENTENCE.split(text)
     return " ".join(sentences[i] for i in rng.permutation(len(sentences)))
 
 
-def framed(text: str, rng: np.random.Generator) -> str:
-    """Boilerplate before or behind it."""
+def add_boilerplate(text: str, rng: np.random.Generator) -> str:
+    """Put a sentence of boilerplate before or after the text."""
     if rng.random() < 0.5:
         return f"{_HEADS[int(rng.integers(len(_HEADS)))]} {text}"
     return f"{text} {_TAILS[int(rng.integers(len(_TAILS)))]}"
 
 
-EDITS: tuple[Callable[[str, np.random.Generator], str], ...] = (truncated, shuffled, framed)
+EDITS: tuple[Callable[[str, np.random.Generator], str], ...] = (truncate, shuffle_sentences, add_boilerplate)

@@ -1,4 +1,4 @@
-"""Readers for the public files of ASQA, QAMPARI and DPR's passages. A file that is not what it should be: an error."""
+"""Read the public files of ASQA, QAMPARI and DPR's passages, and check that they are complete."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ DPR_PASSAGES = 21_015_324
 
 
 def read_questions(path: Path, dataset: str) -> list[Question]:
-    """The development questions of a data set, all of them: another number than the data set has is an error.
+    """The development questions of a data set. A file with too few or too many questions is an error.
 
-    `own`: questions of your own, any number, as JSON lines of {"id", "question", "answers": [[form, …], …]}.
+    `own`: any number of questions of your own, as JSON lines of {"id", "question", "answers": [[form, …], …]}.
     """
     if dataset not in READERS:
         raise InputError(f"dataset must be one of {', '.join(READERS)}, got {dataset!r}")
@@ -41,62 +41,63 @@ def read_questions(path: Path, dataset: str) -> list[Question]:
 def read_asqa(path: Path) -> list[Question]:
     """ASQA.json as published ({"dev": {id: {"ambiguous_question", "qa_pairs"}}}), or a list of {"id", "question",
     "qa_pairs"}; every pair's `short_answers` are the forms of one answer."""
-    data = _json(path)
+    data = _read_json(path)
     if isinstance(data, dict):
         if "dev" not in data:
             raise InputError(f"{path.name} has no part 'dev'; it has {sorted(data)[:5]}; is it ASQA.json?")
-        items = [{"id": key, **_object(value, path)} for key, value in data["dev"].items()]
+        items = [{"id": key, **_check_object(value, path)} for key, value in data["dev"].items()]
     else:
-        items = [_object(value, path) for value in data]
-    return _unique([_asqa(item, path) for item in items], path)
+        items = [_check_object(value, path) for value in data]
+    return _check_unique([_parse_asqa(item, path) for item in items], path)
 
 
-def _asqa(item: dict[str, Any], path: Path) -> Question:
+def _parse_asqa(item: dict[str, Any], path: Path) -> Question:
     name = f"{path.name}: question {item.get('id')!r}"
     text = item.get("ambiguous_question") or item.get("question")
     pairs = item.get("qa_pairs")
     if not isinstance(text, str) or not isinstance(pairs, list) or not pairs:
         raise InputError(f"{name} has no question text or no qa_pairs; is the file ASQA's?")
-    return _question(item.get("id"), text, [_object(pair, path).get("short_answers") for pair in pairs], name)
+    answers = [_check_object(pair, path).get("short_answers") for pair in pairs]
+    return _make_question(item.get("id"), text, answers, name)
 
 
 def read_qampari(path: Path) -> list[Question]:
     """dev_data.jsonl as published ({"qid", "question_text", "answer_list": [{"answer_text", "aliases"}]}), or a JSON
     list of {"id", "question", "answers": [[form, …], …]}."""
     if path.suffix == ".jsonl":
-        return _unique([_qampari(item, path) for item in records.read(_there(path))], path)
-    return _unique([_own(_object(value, path), path) for value in _json(path)], path)
+        return _check_unique([_parse_qampari(item, path) for item in records.read(_check_file(path))], path)
+    return _check_unique([_parse_own(_check_object(value, path), path) for value in _read_json(path)], path)
 
 
 def read_own(path: Path) -> list[Question]:
     """JSON lines of {"id", "question", "answers": [[form, …], …]}."""
-    return _unique([_own(item, path) for item in records.read(_there(path))], path)
+    return _check_unique([_parse_own(item, path) for item in records.read(_check_file(path))], path)
 
 
-def _own(item: dict[str, Any], path: Path) -> Question:
+def _parse_own(item: dict[str, Any], path: Path) -> Question:
     name = f"{path.name}: question {item.get('id')!r}"
-    return _question(item.get("id"), item.get("question"), item.get("answers"), name)
+    return _make_question(item.get("id"), item.get("question"), item.get("answers"), name)
 
 
-def _qampari(item: dict[str, Any], path: Path) -> Question:
+def _parse_qampari(item: dict[str, Any], path: Path) -> Question:
     name = f"{path.name}: question {item.get('qid')!r}"
     answers = item.get("answer_list")
     if not isinstance(answers, list):
         raise InputError(f"{name} has no answer_list; is the file QAMPARI's?")
     forms = []
     for answer in answers:
-        entry = _object(answer, path)
+        entry = _check_object(answer, path)
         forms.append(list(dict.fromkeys([entry.get("answer_text"), *(entry.get("aliases") or [])])))
-    return _question(item.get("qid"), item.get("question_text"), forms, name)
+    return _make_question(item.get("qid"), item.get("question_text"), forms, name)
 
 
-def _question(identity: Any, text: Any, answers: Any, name: str) -> Question:
+def _make_question(identity: Any, text: Any, answers: Any, name: str) -> Question:
     good = isinstance(answers, list) and answers and all(isinstance(forms, list) and forms for forms in answers)
     if not good or not all(isinstance(form, str) for forms in answers for form in forms):
         seen = "is this a file of questions?" if answers is None else f"got {str(answers)[:80]}"
-        raise InputError(f"{name}: answers must be lists of the forms of each answer; {seen}")
+        raise InputError(f"{name}: answers must hold, for each answer, the list of its forms; {seen}")
     if not isinstance(identity, str) or not isinstance(text, str) or not text.strip():
-        raise InputError(f"{name} has no id or no question")
+        raise InputError(f"{name} must have an id and a question, both of them strings")
     return Question(identity, text, tuple(tuple(forms) for forms in answers))
 
 
@@ -108,13 +109,13 @@ def read_passages(path: Path) -> Iterator[Passage]:
     kind = path.name.removesuffix(".gz")
     if kind.endswith(".tsv"):
         count = 0
-        for passage in _dpr(_there(path)):
+        for passage in _read_dpr(_check_file(path)):
             count += 1
             yield passage
         if kind == "psgs_w100.tsv" and count != DPR_PASSAGES:
-            raise InputError(f"{path.name} holds {count:,} passages, DPR's has {DPR_PASSAGES:,}; is it complete?")
+            raise InputError(f"{path.name} holds {count:,} passages, DPR's file has {DPR_PASSAGES:,}; is it complete?")
     elif path.suffix == ".jsonl":
-        for number, record in enumerate(records.read(_there(path)), start=1):
+        for number, record in enumerate(records.read(_check_file(path)), start=1):
             identity = record.get("pid", record.get("id"))
             if not isinstance(identity, str) or not isinstance(record.get("text"), str):
                 raise InputError(f"{path.name}:{number} has no id (or pid) or no text")
@@ -123,7 +124,7 @@ def read_passages(path: Path) -> Iterator[Passage]:
         raise InputError(f"{path.name}: passages are read from .tsv, .tsv.gz and .jsonl files")
 
 
-def _dpr(path: Path) -> Iterator[Passage]:
+def _read_dpr(path: Path) -> Iterator[Passage]:
     csv.field_size_limit(min(sys.maxsize, 1 << 30))
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="")
@@ -131,7 +132,7 @@ def _dpr(path: Path) -> Iterator[Passage]:
         try:
             head = next(reader, [])
             if head != ["id", "text", "title"]:
-                raise InputError(f"{path.name} must begin with the line 'id, text, title', parted by tabs; got {head}")
+                raise InputError(f"{path.name} must begin with 'id, text, title', separated by tabs; got {head}")
             for row in reader:
                 if len(row) != 3:
                     raise InputError(f"{path.name}:{reader.line_num} has {len(row)} cells, not 3; is it complete?")
@@ -140,15 +141,15 @@ def _dpr(path: Path) -> Iterator[Passage]:
             raise InputError(f"{path.name}:{reader.line_num} cannot be read ({error}); is it complete?") from None
 
 
-def _there(path: Path) -> Path:
+def _check_file(path: Path) -> Path:
     if not path.is_file():
         raise InputError(f"there is no file {str(path)!r}")
     return path
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     try:
-        data = json.loads(_there(path).read_text(encoding="utf-8"))
+        data = json.loads(_check_file(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path.name} is not JSON ({error}); is the file complete?") from None
     if not isinstance(data, (list, dict)):
@@ -156,17 +157,17 @@ def _json(path: Path) -> Any:
     return data
 
 
-def _object(value: Any, path: Path) -> dict[str, Any]:
+def _check_object(value: Any, path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{path.name}: an entry is not an object but {type(value).__name__}: {str(value)[:60]}")
     return value
 
 
-def _unique(questions: list[Question], path: Path) -> list[Question]:
+def _check_unique(questions: list[Question], path: Path) -> list[Question]:
     seen: set[str] = set()
     for question in questions:
         if question.id in seen:
-            raise InputError(f"{path.name}: the question id {question.id!r} stands there twice")
+            raise InputError(f"{path.name}: two questions have the id {question.id!r}")
         seen.add(question.id)
     return questions
 

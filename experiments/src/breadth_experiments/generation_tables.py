@@ -1,4 +1,4 @@
-"""What was generated, in the layout of the paper's Tables 1 and 2: methods and θ down, k across, the best in bold."""
+"""Scores of the generated answers in the layout of the paper's Tables 1 and 2: methods and θ down, k across."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from breadth_experiments.run import LIST, PARAGRAPH, Run
 from breadth_experiments.statistics import Estimate, estimate, resamples
 
 Key = tuple[str, float | None]
-"""A line of a table: method and θ."""
+"""Method and θ: what a line of a table is about."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A column: which score it is the mean of, and from which value on a question counts (None: the score itself)."""
+    """A column: the mean of a score or, with `least`, the share of questions whose score is at least that."""
 
     name: str
     score: str
@@ -28,7 +28,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Row:
-    """All questions that a model answered from the sets of one method at one θ and k."""
+    """The scores of a model on the sets of one method at one θ and k, over all questions that it answered."""
 
     model: str
     kind: str
@@ -50,22 +50,22 @@ MEASURES: dict[str, tuple[Measure, ...]] = {
     PARAGRAPH: (Measure("Recall", "recall"), Measure("Recall=1.0", "recall", 1.0)),
 }
 LABELS = {"topk": "Top-k", "mmr": "MMR", "dpp": "DPP", "frank_wolfe": "FW"}
-"""How the paper calls the methods, in the order of its tables; others keep their names and come after."""
+"""The paper's names of the methods, in the order of its tables. Other methods keep their names and come last."""
 
-_NEARLY = 1e-9  # a recall of 4/5 may be a hair below 0.8
+_ROUNDING = 1e-9  # a recall of 4/5 may be a hair below 0.8
 _PLACES = 4
 
 
-def tables(run: Run) -> list[Row]:
-    """The rows of what a run has generated so far."""
-    return tables_of(records.read(run.needed("generated.jsonl", "generate"), growing=True))
+def load_rows(run: Run) -> list[Row]:
+    """The rows of the answers that a run has generated so far."""
+    return table_rows(records.read(run.require("generated.jsonl", "generate"), growing=True))
 
 
-def tables_of(generated: Iterable[dict[str, Any]]) -> list[Row]:
+def table_rows(generated: Iterable[dict[str, Any]]) -> list[Row]:
     """One row for each model, kind, method, θ and k of the records, in the order of the paper's tables.
 
-    The mean of a score s over questions q is (1/n) Σ s(q), a share is the mean of [s(q) ≥ bound]. Rows over the same
-    questions are drawn alike by the bootstrap, and a row does not change when others are added.
+    The mean of a score s over questions q is (1/n) Σ s(q), a share is the mean of [s(q) ≥ bound]. The bootstrap draws
+    the same questions for rows over the same questions, and a row does not change when others are added.
     """
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for record in generated:
@@ -79,33 +79,33 @@ def tables_of(generated: Iterable[dict[str, Any]]) -> list[Row]:
             one.name: estimate(np.array([_value(record, one) for record in found]), weights) for one in MEASURES[kind]
         }
         rows.append(Row(model, kind, method, theta, k, len(found), named))
-    return sorted(rows, key=lambda row: (row.model, row.kind, _place((row.method, row.theta)), row.k))
+    return sorted(rows, key=lambda row: (row.model, row.kind, _sort_key((row.method, row.theta)), row.k))
 
 
 def markdown(rows: Sequence[Row], *, intervals: bool = False) -> str:
-    """A table for each model and kind, with its name and the number of questions above it."""
+    """A table in Markdown for each model and kind, under a line with its name and the number of questions."""
     parts = []
     for block in _blocks(rows):
         names = [one.name for one in MEASURES[block[0].kind]]
         ks = sorted({row.k for row in block})
         heads = ["Method", "θ", *(f"{name} (k={k})" for k in ks for name in names)]
-        lines = [_line(heads), _line(["---"] * 2 + ["---:"] * (len(heads) - 2))]
+        lines = [_markdown_line(heads), _markdown_line(["---"] * 2 + ["---:"] * (len(heads) - 2))]
         before = None
-        for (method, theta), cells in _cells(block, lambda text: f"**{text}**", intervals):
+        for (method, theta), cells in _table_lines(block, lambda text: f"**{text}**", intervals):
             label = LABELS.get(method, method) if method != before else ""
-            lines.append(_line([label, _theta(theta), *cells]))
+            lines.append(_markdown_line([label, _theta_cell(theta), *cells]))
             before = method
-        parts.append(f"**{block[0].model}**, {_counted(block)}\n\n" + "\n".join(lines) + "\n")
+        parts.append(f"**{block[0].model}**, {_question_count(block)}\n\n" + "\n".join(lines) + "\n")
     return "\n".join(parts)
 
 
 def latex(rows: Sequence[Row], *, intervals: bool = False) -> str:
-    """The same as tables for LaTeX (packages booktabs and multirow)."""
-    return "\n".join(_latex(block, intervals) for block in _blocks(rows))
+    """The same tables in LaTeX (packages booktabs and multirow)."""
+    return "\n".join(_latex_table(block, intervals) for block in _blocks(rows))
 
 
-def _latex(block: Sequence[Row], intervals: bool) -> str:
-    names = [_escaped(one.name) for one in MEASURES[block[0].kind]]
+def _latex_table(block: Sequence[Row], intervals: bool) -> str:
+    names = [_escape_latex(one.name) for one in MEASURES[block[0].kind]]
     ks = sorted({row.k for row in block})
     width = len(names)
     starts = [3 + width * number for number in range(len(ks))]
@@ -120,18 +120,18 @@ def _latex(block: Sequence[Row], intervals: bool) -> str:
         rules,
         " & ".join(["", "", *names * len(ks)]).strip() + r" \\",
     ]
-    cells = list(_cells(block, lambda text: rf"\textbf{{{text}}}", intervals))
+    cells = list(_table_lines(block, lambda text: rf"\textbf{{{text}}}", intervals))
     before = None
     for (method, theta), found in cells:
         label = ""
         if method != before:
             lines.append(r"\midrule")
             height = sum(one == method for (one, _), _ in cells)
-            label = _escaped(LABELS.get(method, method))
+            label = _escape_latex(LABELS.get(method, method))
             label = rf"\multirow{{{height}}}{{*}}{{{label}}}" if height > 1 else label
-        lines.append(" & ".join([label, _theta(theta), *found]).replace("—", "---").strip() + r" \\")
+        lines.append(" & ".join([label, _theta_cell(theta), *found]).replace("—", "---").strip() + r" \\")
         before = method
-    caption = f"{_escaped(block[0].model)}, {_counted(block)}."
+    caption = f"{_escape_latex(block[0].model)}, {_question_count(block)}."
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table*}", ""])
 
 
@@ -139,26 +139,26 @@ def _blocks(rows: Sequence[Row]) -> list[list[Row]]:
     """The rows of each model and kind."""
     if not rows:
         raise InputError("rows must hold at least one row, got none; run `breadth experiment generate` first")
-    found: dict[tuple[str, str], list[Row]] = {}
+    blocks: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        found.setdefault((row.model, row.kind), []).append(row)
-    return list(found.values())
+        blocks.setdefault((row.model, row.kind), []).append(row)
+    return list(blocks.values())
 
 
-def _cells(block: Sequence[Row], bold: Callable[[str], str], intervals: bool) -> Iterable[tuple[Key, list[str]]]:
-    """The lines of a table: for each method and θ the cells of all k, the best of each column in bold (ties too)."""
+def _table_lines(block: Sequence[Row], bold: Callable[[str], str], intervals: bool) -> Iterable[tuple[Key, list[str]]]:
+    """The lines of a table: for each method and θ the cells of all k. The best of each column is bold, ties too."""
     measures = MEASURES[block[0].kind]
-    there = {(row.method, row.theta, row.k): row for row in block}
+    known = {(row.method, row.theta, row.k): row for row in block}
     ks = sorted({row.k for row in block})
     best = {
         (k, one.name): max(round(row.measures[one.name].mean, _PLACES) for row in block if row.k == k)
         for k in ks
         for one in measures
     }
-    for method, theta in sorted({(row.method, row.theta) for row in block}, key=_place):
+    for method, theta in sorted({(row.method, row.theta) for row in block}, key=_sort_key):
         cells = []
         for k in ks:
-            row = there.get((method, theta, k))
+            row = known.get((method, theta, k))
             for one in measures:
                 if row is None:
                     cells.append("—")
@@ -172,34 +172,34 @@ def _cells(block: Sequence[Row], bold: Callable[[str], str], intervals: bool) ->
 
 def _value(record: dict[str, Any], measure: Measure) -> float:
     score = float(record[measure.score])
-    return score if measure.least is None else float(score >= measure.least - _NEARLY)
+    return score if measure.least is None else float(score >= measure.least - _ROUNDING)
 
 
-def _place(key: Key) -> tuple[int, str, float]:
-    """Where a line stands: methods in the paper's order, then by name; θ rising."""
+def _sort_key(key: Key) -> tuple[int, str, float]:
+    """The order of lines: methods as in the paper, then by name; θ rising."""
     method, theta = key
     known = list(LABELS)
     return known.index(method) if method in LABELS else len(known), method, -1.0 if theta is None else theta
 
 
-def _counted(block: Sequence[Row]) -> str:
-    """The number of questions; rows over different numbers are not comparable, and the reader is told."""
+def _question_count(block: Sequence[Row]) -> str:
+    """The number of questions, with a warning if it differs between rows: these do not compare."""
     counts = sorted({row.questions for row in block})
     if len(counts) == 1:
         return f"{counts[0]} questions"
     return f"{counts[0]} to {counts[-1]} questions: lines over different questions do not compare"
 
 
-def _line(cells: Sequence[str]) -> str:
+def _markdown_line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _theta(theta: float | None) -> str:
+def _theta_cell(theta: float | None) -> str:
     return "—" if theta is None else f"{theta:g}"
 
 
-def _escaped(text: str) -> str:
-    """Text for LaTeX."""
+def _escape_latex(text: str) -> str:
+    """Text as LaTeX wants it."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "≥": r"$\geq$"}
     text = "".join(special.get(char, "\\" + char if char in "&%$#_{}" else char) for char in text)
     return "Top-$k$" if text == "Top-k" else text

@@ -10,15 +10,30 @@ from breadth.errors import InputError, MissingExtraError
 from breadth_experiments.run import Passage
 
 
+class MissingPyseriniError(MissingExtraError):
+    """Pyserini, or a package that it needs, is not installed."""
+
+    def __init__(self, package: str) -> None:
+        ImportError.__init__(
+            self, f"{package} is not installed; get it with: pip install './experiments[pyserini]' (needs Java 21)"
+        )
+        self._package = package
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._package,)
+
+
 class LuceneSearcher:
-    """A prebuilt index of Pyserini by name, or a folder with an index of JSON documents ({"id", "contents"}: the title,
-    a new line, the text)."""
+    """Finds passages in an index of Pyserini: a prebuilt one by its name, or a folder with one of your own.
+
+    A document of your own index is {"id", "contents"}, where the contents are the title, a new line and the text.
+    """
 
     def __init__(self, index: str) -> None:
         try:
             from pyserini.search.lucene import LuceneSearcher as Searcher
         except ImportError as error:  # Pyserini itself, or one of the many packages that it imports
-            raise MissingExtraError(str(error.name), "pyserini") from error
+            raise MissingPyseriniError(str(error.name)) from error
         self._searcher: Any = Searcher(index) if Path(index).is_dir() else Searcher.from_prebuilt_index(index)
         if self._searcher is None:
             raise InputError(f"lucene must be a folder with an index, or a prebuilt index of Pyserini; got {index!r}")

@@ -1,6 +1,6 @@
-"""What a reader is asked: passages in the order they were retrieved, the question, and how to answer.
+"""The prompt for a reader: the passages in the order they were retrieved, the question, and how to answer.
 
-The words are kept few and plain so that small models follow them; every method is asked in the same way.
+The wording is short and plain, so that small models follow it. It is the same for every method.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from breadth.errors import InputError
 from breadth_experiments.run import LIST, PARAGRAPH, Passage
 
 Messages = list[dict[str, str]]
-"""A chat, as OpenAI's protocol has it: {"role", "content"} for each message."""
+"""A chat in OpenAI's protocol: {"role", "content"} for each message."""
 
 _SYSTEM = "You answer questions from the passages you are given and from nothing else."
 
@@ -37,6 +37,6 @@ def messages(kind: str, question: str, passages: Sequence[Passage]) -> Messages:
     if not passages:
         raise InputError("passages must hold at least one passage, got none")
     shown = "\n\n".join(f"[{number}] {one.title}\n{one.text}" for number, one in enumerate(passages, start=1))
-    # The question stands last: small models forget what came before a few thousand words of passages.
+    # The question comes last: small models forget what stood before a few thousand words of passages.
     content = f"Passages:\n\n{shown}\n\nQuestion: {question}\n{_TASKS[kind]}"
     return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": content}]

@@ -7,7 +7,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from types import TracebackType
@@ -15,11 +15,9 @@ from typing import Any
 
 from breadth.errors import EndpointError, InputError, MissingExtraError
 from breadth_experiments import records
+from breadth_experiments.progress import Progress, report_nothing
 from breadth_experiments.prompts import Messages
 from breadth_experiments.records import Records
-
-Progress = Callable[[int, int], None]
-"""Told how many are done, and of how many."""
 
 _TEMPERATURE, _SEED = 0, 0
 _LONGEST_WAIT = 60.0
@@ -33,13 +31,16 @@ _ADVICE = {
 
 
 class Reader:
-    """Asks a chat model at temperature 0 and keeps every answer in a file, so that none is ever asked for twice.
+    """Asks a chat model at temperature 0 and keeps every answer in a file, so that it never asks for one twice.
 
-    `url` defaults to the environment's OPENAI_BASE_URL, the key is OPENAI_API_KEY. `cache` is a file of JSON lines; an
-    answer is known by the SHA-256 of model, messages, max_tokens and temperature (not of the url: the same model
-    elsewhere is the same model) and is on the disk before `answers` goes on. At most `concurrency` requests are under
-    way. Connection errors, timeouts and the states 408, 409, 429 and 5xx are tried `tries` times, with `wait` seconds
-    in between that double each time, or as long as the endpoint asks for (at most a minute).
+    - `url` defaults to the environment's OPENAI_BASE_URL. The key is the environment's OPENAI_API_KEY.
+    - `cache` is a file of JSON lines. An answer is identified by the SHA-256 of model, messages, max_tokens and
+      temperature, but not of the url: the same model elsewhere is the same model. An answer is on the disk before `ask`
+      continues.
+    - At most `concurrency` requests are under way at a time.
+    - After a connection error, a timeout or one of the states 408, 409, 429 and 5xx the reader tries again, up to
+      `tries` times in all. It waits `wait` seconds, twice as long each time, or as long as the endpoint asks for (at
+      most a minute).
     """
 
     def __init__(
@@ -66,10 +67,10 @@ class Reader:
         self.model, self.max_tokens, self.concurrency = model, max_tokens, concurrency
         self._tries, self._wait = tries, wait
         self._errors: Any = openai
-        self._cache = Records(cache, ("key",))  # before it is read: this cuts off what a crash left half written
+        self._cache = Records(cache, ("key",))  # opened before it is read: opening cuts off a torn line
         self._known = {one["key"]: str(one["answer"]) for one in records.read(cache)}
         self._lock = threading.Lock()
-        key = os.environ.get("OPENAI_API_KEY", "none")  # local servers want none, the client wants one
+        key = os.environ.get("OPENAI_API_KEY", "none")  # local servers need none, the client insists on one
         url = url or os.environ.get("OPENAI_BASE_URL")
         if url is None or not url.startswith(("http://", "https://")):
             seen = "nothing" if url is None else repr(url)
@@ -87,72 +88,72 @@ class Reader:
         self.close()
 
     def key(self, prompt: Messages) -> str:
-        """What an answer is known by."""
+        """What identifies an answer in the cache."""
         asked = json.dumps([self.model, prompt, self.max_tokens, _TEMPERATURE], sort_keys=True)
         return hashlib.sha256(asked.encode()).hexdigest()
 
-    def answers(self, prompts: Sequence[Messages], progress: Progress | None = None) -> list[str]:
-        """An answer to each prompt, in their order; equal prompts are asked once, those of the cache not at all.
+    def ask(self, prompts: Sequence[Messages], progress: Progress = report_nothing) -> list[str]:
+        """The answer to each prompt, in their order. Equal prompts are sent once, prompts in the cache not at all.
 
-        After an error no further prompt is sent; requests under way end first, and their answers are kept.
+        After an error no further prompt is sent. Requests under way end first, and their answers are kept.
         """
         keys = [self.key(prompt) for prompt in prompts]
         times = Counter(keys)
         missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._known}
         done = len(keys) - sum(times[key] for key in missing)
-        tell = progress or (lambda done, total: None)
-        tell(done, len(keys))
+        progress(done, len(keys))
         stop = threading.Event()
         with ThreadPoolExecutor(self.concurrency, thread_name_prefix="reader") as pool:
-            asked = {pool.submit(self._answer, key, prompt, stop): key for key, prompt in missing.items()}
+            requests = {pool.submit(self._ask_and_keep, key, prompt, stop): key for key, prompt in missing.items()}
             try:
-                for future in as_completed(asked):
+                for future in as_completed(requests):
                     future.result()
-                    done += times[asked[future]]
-                    tell(done, len(keys))
+                    done += times[requests[future]]
+                    progress(done, len(keys))
             finally:
-                stop.set()  # whoever waits for another try gives up
+                stop.set()  # threads that wait for another try give up
                 pool.shutdown(cancel_futures=True)
         return [self._known[key] for key in keys]
 
-    def _answer(self, key: str, prompt: Messages, stop: threading.Event) -> None:
-        """Ask, and keep the answer."""
-        found = self._asked(prompt, stop)
+    def _ask_and_keep(self, key: str, prompt: Messages, stop: threading.Event) -> None:
+        """Ask, and write the answer to the cache."""
+        found = self._ask_until_answered(prompt, stop)
         with self._lock:
-            if key in self._known:  # two threads may have called `answers`
+            if key in self._known:  # two threads may have called `ask`
                 return
             self._cache.append({"key": key, "model": self.model, **found})
             self._cache.flush()
             self._known[key] = found["answer"]
 
-    def _asked(self, prompt: Messages, stop: threading.Event) -> dict[str, Any]:
-        """Ask until there is an answer, the tries are used up, or another thread has failed."""
+    def _ask_until_answered(self, prompt: Messages, stop: threading.Event) -> dict[str, Any]:
+        """Ask until there is an answer, all tries are used, or another thread has failed."""
         errors = self._errors
         for attempt in range(self._tries):
             if stop.is_set():
                 break
             try:
-                return self._completion(prompt)
+                return self._request(prompt)
             except (errors.APIConnectionError, errors.APIStatusError, ValueError) as error:
-                if not _passing(error):
+                if not _is_transient(error):
                     raise EndpointError(self._refusal(error)) from error
                 if attempt == self._tries - 1:
                     raise EndpointError(
                         f"the chat endpoint {self._client.base_url} failed {self._tries} times: {_cause(error)}; "
-                        "is the server up? What was answered so far is kept: run again to go on"
+                        "is the server up? The answers so far are kept: run the same command to continue"
                     ) from error
-                stop.wait(max(self._wait * 2**attempt, _asked_wait(error)))
-        raise EndpointError("given up because another request failed")
+                stop.wait(max(self._wait * 2**attempt, _requested_wait(error)))
+        raise EndpointError("stopped because another request failed")
 
-    def _completion(self, prompt: Messages) -> dict[str, Any]:
-        """One request."""
+    def _request(self, prompt: Messages) -> dict[str, Any]:
+        """Send one request and return the answer as a record of the cache, without its key."""
         reply = self._client.chat.completions.create(
             model=self.model, messages=prompt, max_tokens=self.max_tokens, temperature=_TEMPERATURE, seed=_SEED
         )
         choices = getattr(reply, "choices", None)
         if not choices:
             raise EndpointError(f"{self._client.base_url} does not speak the chat protocol; {_ADVICE[404]}")
-        text = (choices[0].message.content or "").encode("utf-8", "replace").decode()  # half characters cannot be kept
+        # Half a surrogate pair cannot be written to a file.
+        text = (choices[0].message.content or "").encode("utf-8", "replace").decode()
         usage = reply.usage
         return {
             "answer": text,
@@ -165,18 +166,18 @@ class Reader:
         advice = _ADVICE.get(error.status_code, _ADVICE[400])
         return (
             f"the chat endpoint {self._client.base_url} refused model {self.model!r} "
-            f"({error.status_code}): {_said(error)}; {advice}"
+            f"({error.status_code}): {_server_message(error)}; {advice}"
         )
 
 
-def _passing(error: Any) -> bool:
-    """Whether it may go away by itself. An answer that is not JSON is one that broke off."""
+def _is_transient(error: Any) -> bool:
+    """Whether the error may go away by itself. An answer that is not JSON has no status: it broke off."""
     status = getattr(error, "status_code", None)
     return status is None or status in (408, 409, 429) or status >= 500
 
 
-def _asked_wait(error: Any) -> float:
-    """Seconds the endpoint asks to wait."""
+def _requested_wait(error: Any) -> float:
+    """Seconds that the endpoint asks us to wait."""
     response = getattr(error, "response", None)
     try:
         return min(float(response.headers["retry-after"]), _LONGEST_WAIT) if response is not None else 0.0
@@ -184,8 +185,8 @@ def _asked_wait(error: Any) -> float:
         return 0.0
 
 
-def _said(error: Any) -> str:
-    """The server's own words."""
+def _server_message(error: Any) -> str:
+    """The error in the server's own words."""
     body = error.body
     if isinstance(body, dict):
         body = body.get("message") or body.get("error") or body.get("detail") or body
@@ -193,7 +194,7 @@ def _said(error: Any) -> str:
 
 
 def _cause(error: Any) -> str:
-    """The error with what brought it about: "Connection error." alone says little."""
+    """The error with its cause: "Connection error." alone says little."""
     if getattr(error, "status_code", None) is not None:
-        return f"{error.status_code}: {_said(error)}"
+        return f"{error.status_code}: {_server_message(error)}"
     return f"{error} ({error.__cause__})" if error.__cause__ else str(error)

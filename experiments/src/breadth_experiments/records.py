@@ -1,4 +1,4 @@
-"""Files of JSON lines that grow as a stage works: what was written stays, and a stopped stage goes on where it was."""
+"""Files of JSON lines that grow while a stage works, so that a stopped stage can resume where it was."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from breadth.errors import InputError
 
 
 class Records:
-    """An append-only file of JSON objects, each known by the values of its key fields.
+    """An append-only file of JSON objects, each identified by the values of its key fields.
 
-    A line that a crash left unfinished is cut off when the file is opened; a broken line further up is an error.
-    `append` may be called from several threads.
+    Opening the file cuts off a last line that a crash left unfinished. A broken line further up is an error. Several
+    threads may call `append`.
     """
 
     def __init__(self, path: Path, key: tuple[str, ...]) -> None:
         self._path, self._key = path, key
         path.parent.mkdir(parents=True, exist_ok=True)
-        _mend(path)
+        _cut_torn_line(path)
         self._seen = {self._key_of(record) for record in read(path)} if path.exists() else set()
         self._file = path.open("a", encoding="utf-8")
         self._lock = threading.Lock()
@@ -35,7 +35,7 @@ class Records:
         return len(self._seen)
 
     def append(self, record: dict[str, Any]) -> None:
-        """Write a record; one with its key must not be there yet."""
+        """Write a record. The file must not have one with the same key yet."""
         key = self._key_of(record)
         with self._lock:
             if key in self._seen:
@@ -44,7 +44,7 @@ class Records:
             self._seen.add(key)
 
     def flush(self) -> None:
-        """Put what was appended on the disk."""
+        """Make sure that the appended records are on the disk."""
         with self._lock:
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -64,9 +64,9 @@ class Records:
 
 
 def read(path: Path, growing: bool = False) -> Iterator[dict[str, Any]]:
-    """The objects of a file of JSON lines; a line that is none is an error that names it.
+    """The objects of a file of JSON lines. A line that is not a JSON object is an error that names the line.
 
-    `growing`: the file of a stage that may have been stopped, whose last line may be cut off; it is then left out.
+    `growing`: a stage that was stopped may have left the last line unfinished; such a line is skipped.
     """
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
@@ -82,8 +82,8 @@ def read(path: Path, growing: bool = False) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def with_fields(lines: Iterable[dict[str, Any]], name: str, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The records, each of which must have these fields."""
+def check_fields(lines: Iterable[dict[str, Any]], name: str, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Pass the records on if each of them has these fields. `name` is the file that an error names."""
     for number, record in enumerate(lines, start=1):
         for field in fields:
             if field not in record:
@@ -92,7 +92,7 @@ def with_fields(lines: Iterable[dict[str, Any]], name: str, fields: Sequence[str
 
 
 def write(path: Path, records: Iterable[dict[str, Any]]) -> int:
-    """A whole file at once: under another name first, so that a half-written one is never read. How many there are."""
+    """Write a whole file, under another name first so that a half-written one is never read; return the count."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     count = 0
@@ -106,8 +106,8 @@ def write(path: Path, records: Iterable[dict[str, Any]]) -> int:
     return count
 
 
-def _mend(path: Path) -> None:
-    """Cut off a last line without an end."""
+def _cut_torn_line(path: Path) -> None:
+    """Cut off a last line that does not end with a new line."""
     if not path.exists() or path.stat().st_size == 0:
         return
     with path.open("rb+") as file:

@@ -1,4 +1,4 @@
-"""The stage `report`: figures and tables of a run."""
+"""The stage `report`: the figures and tables of a run."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from breadth_experiments.statistics import Difference
 
 OURS, PAPERS = "certified", "frank_wolfe"
 PRACTICAL = 0.5
-"""The paper calls θ below this not practical."""
+"""The paper calls smaller θ not practical."""
 
 
-def report(run: Run) -> list[Path]:
-    """Write what there is to the folder `report` of the run: scores.json.gz, retrieval.md, .png and .svg; and
-    generation.md and .tex once a reader has answered."""
+def write_report(run: Run) -> list[Path]:
+    """Write the folder `report` of the run: scores.json.gz, and retrieval.md, .png and .svg.
+
+    Once a reader has answered, also generation.md and .tex.
+    """
     folder = run.path("report")
-    found = scores.of_run(run)
+    found = scores.read_run(run)
     scores.save(found, folder / "scores.json.gz")
     title = str(found.facts.get("dataset", run.folder.name))
-    page = [f"# {title}: retrieval", "", *described(found), "", *retrieval(found), ""]
+    page = [f"# {title}: retrieval", "", *description(found), "", *retrieval_tables(found), ""]
     (folder / "retrieval.md").write_text("\n".join(page), encoding="utf-8")
     written = [folder / "scores.json.gz", folder / "retrieval.md"]
-    written += figures.retrieval(comparison.points(found), title, folder / "retrieval")
+    written += figures.draw_retrieval(comparison.points(found), title, folder / "retrieval")
     for name in ("generation.md", "generation.tex"):
         (folder / name).unlink(missing_ok=True)
     if run.path("generated.jsonl").is_file():
-        rows = generation_tables.tables(run)
+        rows = generation_tables.load_rows(run)
         for name, text in (
             ("generation.md", generation_tables.markdown(rows, intervals=True)),
             ("generation.tex", generation_tables.latex(rows)),
@@ -40,8 +42,8 @@ def report(run: Run) -> list[Path]:
     return written
 
 
-def described(found: Scores) -> list[str]:
-    """What the scores are about, in words."""
+def description(found: Scores) -> list[str]:
+    """What was run: questions, passages, encoder, engine, and what is special about them."""
     facts = found.facts
     lines = [
         f"{len(found.questions):,} questions, {facts['passages']:,} passages, encoder {facts.get('encoder')} "
@@ -50,20 +52,20 @@ def described(found: Scores) -> list[str]:
     if "ceiling" in facts:
         lines.append(f"All passages together hold {facts['ceiling']:.3f} of the answers: no recall can be above that.")
     if len(found.questions) < facts.get("asked", 0):
-        lines.append(f"The run has {facts['asked']:,} questions; these are the ones with all their sets.")
+        lines.append(f"The run has {facts['asked']:,} questions; only those with all their sets are counted.")
     for method, k, theta in facts.get("incomplete", ()):
-        lines.append(f"Left out, since most of its sets are missing: {method}, k = {k}, θ = {theta}.")
+        lines.append(f"Left out because most of its sets are missing: {method}, k = {k}, θ = {theta}.")
     if facts.get("copies"):
         lines.append(f"Every passage has {facts['copies']} near-copies.")
     return lines
 
 
-def retrieval(found: Scores) -> list[str]:
+def retrieval_tables(found: Scores) -> list[str]:
     """All tables about retrieval."""
     times = " and median ms per query" if found.seconds else ""
-    lines = [f"Recall, ILAD (means over questions){times}; in brackets 95 % bootstrap intervals.", ""]
+    lines = [f"Mean recall and ILAD over the questions{times}, with 95 % bootstrap intervals in brackets.", ""]
     lines += sweep_table(comparison.points(found), found.ks)
-    if comparison.frontiers(found):
+    if comparison.ks_with_frontier(found):
         lines += ["", "## Area under the frontier", "", *area_tables(found)]
     lines += ["", "## At the same θ", "", *same_theta_table(found)]
     if OURS in found.methods and len(found.methods) > 1:
@@ -92,16 +94,16 @@ def sweep_table(points: Sequence[Point], ks: Sequence[int]) -> list[str]:
 
 
 def area_tables(found: Scores, references: Sequence[str] = (OURS, PAPERS)) -> list[str]:
-    """Mean recall along each frontier, on the whole range and the practical one; how far the references are ahead."""
+    """Mean recall along each frontier, on the whole range and on the practical one, and the references' lead."""
     known = [r for r in references if r in found.methods]
-    ks = comparison.frontiers(found)
+    ks = comparison.ks_with_frontier(found)
     ranges: dict[str, tuple[str, float] | None] = {"the largest that any method reaches": None}
-    at = [comparison.ilad_at(found, (PAPERS, PRACTICAL), k) for k in ks if found.has(PAPERS, k, PRACTICAL)]
-    if len(at) == len(ks) and all(x > comparison.start_of(found, k) for x, k in zip(at, ks, strict=True)):
+    at = [comparison.mean_ilad(found, (PAPERS, PRACTICAL), k) for k in ks if found.has(PAPERS, k, PRACTICAL)]
+    if len(at) == len(ks) and all(x > comparison.frontier_start(found, k) for x, k in zip(at, ks, strict=True)):
         ranges[f"that of `{PAPERS}` at θ = {PRACTICAL:g}, the practical range"] = (PAPERS, PRACTICAL)
     lines = [
-        "Mean recall along the frontier (concave hull of a method's points and top-k's). `ahead`: the reference's area",
-        "minus the method's, * where its 95 % interval over questions excludes 0. Where a method does not reach, its",
+        "Mean recall along the frontier, the concave hull of a method's points and top-k's. `ahead` is the reference's",
+        "area minus the method's; * marks a 95 % interval over questions that excludes 0. Beyond its last point a",
         "frontier counts as 0.",
     ]
     head = ["method", *(name for k in ks for name in (f"area, k = {k}", *(f"{r} ahead" for r in known)))]
@@ -125,10 +127,11 @@ def _gap(difference: Difference | None) -> str:
 
 
 def same_theta_table(found: Scores) -> list[str]:
-    """Paired tests at every θ and k: in how many recall and diversity differ, and in how many one method dominates."""
+    """Paired tests at every θ and k: how many find a difference in recall or diversity, and how many find dominance."""
     lines = [
-        "Paired permutation tests at every k and θ, corrected (Holm) for each pair of methods: in how many of them",
-        "recall and ILAD are significantly higher / lower, and in how many one is higher and the other not lower.",
+        "Paired permutation tests at every k and θ, corrected (Holm) for each pair of methods. The columns count the",
+        "tests in which recall and ILAD are significantly higher / lower, and those in which one of them is higher and",
+        "the other is not lower.",
         "",
     ]
     rows = []
@@ -142,20 +145,20 @@ def same_theta_table(found: Scores) -> list[str]:
                 ]
                 rows.append([method, other, str(len(duels)), *counts, str(sum(d.dominates for d in duels))])
     if not rows:
-        return ["No two methods have sets for the same θ."]
+        return ["No two methods have sets at the same θ."]
     return [*lines, *table(["method", "against", "tests", "recall", "ILAD", "dominates"], rows)]
 
 
 def objective_table(found: Scores) -> list[str]:
-    """How often another method's set has a higher objective than ours: over all questions, k and θ."""
+    """How often our set has the higher objective, over all questions, k and θ."""
     others = [m for m in found.methods if m != OURS]
     rows = []
-    for record in comparison.on_objective(found, OURS, others):
-        n = record.cells
+    for tally in comparison.tally_objectives(found, OURS, others):
+        n = tally.cells
         if n == 0:
             continue
-        shares = [f"{count:,} ({count / n:.2%})" for count in (record.better, record.tied, record.worse)]
-        rows.append([record.other, f"{n:,}", *shares])
+        shares = [f"{count:,} ({count / n:.2%})" for count in (tally.better, tally.tied, tally.worse)]
+        rows.append([tally.other, f"{n:,}", *shares])
     return table(["against", "cells", f"{OURS} higher", "equal", f"{OURS} lower"], rows)
 
 

@@ -1,11 +1,12 @@
-"""A run folder: the plain files that the stages of an experiment hand to each other.
+"""A run folder: the plain files that the stages of an experiment pass on to each other.
 
-run.json         data set, where it came from (names, sizes, checksums), notes
+run.json         the data set, the files it came from (names, sizes, checksums), and facts that the stages note
 questions.jsonl  {"id", "question", "answers": [[form, …], …]}: one list of forms for each wanted answer;
                  or "relevant": [[passage id, …], …], where it is known which passages hold each of them
 passages.jsonl   {"id", "title", "text"}: the candidate pool, one passage a line
-vectors.json     which encoder made passages.npy and questions.npy (row i belongs to line i)
-candidates.jsonl {"question", "passages": [id, …]}: what BM25 found, while the pool is being made
+passages.npy     the vectors of the passages: row i belongs to line i; passages.vectors.json says what made them
+questions.npy    the vectors of the questions, with questions.vectors.json
+candidates.jsonl {"question", "passages": [id, …]}: what BM25 found for each question
 retrieved.jsonl  {"method", "k", "theta", "question", "rows": […], "recall", "ilad", …}
 latency.jsonl    {"method", "k", "theta", "question", "seconds"}
 generated.jsonl  {"method", "k", "theta", "question", "model", "answer", …}
@@ -30,10 +31,10 @@ LIST, PARAGRAPH = "list", "paragraph"
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and the answers it wants: each one is a list of the forms it may take.
+    """A question and the answers it wants. Each answer is a tuple of the forms (aliases) that it may take.
 
-    Where it is known which passages hold an answer, `relevant` lists them (ids, one tuple for each wanted answer), and
-    texts are not compared.
+    If it is known which passages hold an answer, `relevant` lists their ids, one tuple for each wanted answer, and the
+    texts are not searched.
     """
 
     id: str
@@ -61,14 +62,14 @@ class Run:
     def open(cls, folder: Path) -> Run:
         run = cls(Path(folder))
         if not run.path("run.json").is_file():
-            raise InputError(f"{str(folder)!r} is not a run folder; make one with `breadth experiment pool`")
+            raise InputError(f"{str(folder)!r} is not a run folder; create one with `breadth experiment pool`")
         return run
 
     def path(self, name: str) -> Path:
         return self.folder / name
 
-    def needed(self, name: str, stage: str) -> Path:
-        """The path of a file that an earlier stage writes."""
+    def require(self, name: str, stage: str) -> Path:
+        """The path of a file that an earlier stage writes; an error that names the stage if it is missing."""
         path = self.path(name)
         if not path.is_file():
             raise InputError(f"{path} is missing; run `breadth experiment {stage}` first")
@@ -76,34 +77,34 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether the stage `pool` has ended."""
+        """Whether the stage `pool` is done."""
         return "passages" in self.facts and all(self.path(f"{n}.jsonl").is_file() for n in ("passages", "questions"))
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What run.json says."""
+        """The contents of run.json."""
         return read_json(self.path("run.json"))
 
     def note(self, **facts: Any) -> None:
-        """Add to run.json."""
+        """Add facts to run.json."""
         write_json(self.path("run.json"), {**self.facts, **facts})
 
     def questions(self) -> list[Question]:
-        lines = records.read(self.needed("questions.jsonl", "pool"))
+        lines = records.read(self.require("questions.jsonl", "pool"))
         return [
             Question(r["id"], r["question"], _tuples(r.get("answers", [])), _tuples(r.get("relevant", [])))
-            for r in records.with_fields(lines, "questions.jsonl", ("id", "question"))
+            for r in records.check_fields(lines, "questions.jsonl", ("id", "question"))
         ]
 
     def passages(self) -> list[Passage]:
-        lines = records.read(self.needed("passages.jsonl", "pool"))
-        checked = records.with_fields(lines, "passages.jsonl", ("id", "title", "text"))
+        lines = records.read(self.require("passages.jsonl", "pool"))
+        checked = records.check_fields(lines, "passages.jsonl", ("id", "title", "text"))
         return [Passage(r["id"], r["title"], r["text"]) for r in checked]
 
-    def put_questions(self, questions: Iterable[Question]) -> int:
+    def write_questions(self, questions: Iterable[Question]) -> int:
         return records.write(self.path("questions.jsonl"), (asdict(q) for q in questions))
 
-    def put_passages(self, passages: Iterable[Passage]) -> int:
+    def write_passages(self, passages: Iterable[Passage]) -> int:
         return records.write(self.path("passages.jsonl"), (asdict(p) for p in passages))
 
 
@@ -112,17 +113,19 @@ def _tuples(lists: list[list[str]]) -> tuple[tuple[str, ...], ...]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """What a JSON file says; nothing if it is not there."""
+    """The contents of a JSON file; an empty dictionary if there is no such file."""
     if not path.is_file():
         return {}
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
-        raise InputError(f"{path} is broken ({error}); delete it, and what the stage wrote beside it") from None
+        raise InputError(
+            f"{path} is not valid JSON ({error}); delete it, and the files that the same stage wrote"
+        ) from None
 
 
 def write_json(path: Path, data: Any) -> None:
-    """A JSON file, written under another name first."""
+    """Write a JSON file: under another name first, so that a half-written one is never read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     partial.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a sweep measured, question by question, in memory and as one small file that can be kept and compared."""
+"""The scores of a sweep, question by question: in memory, and as one small file to keep and compare."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import numpy as np
 
 from breadth.errors import InputError
 from breadth_experiments import records
-from breadth_experiments.retrieval import KEY, METHODS
+from breadth_experiments.grid import KEY, METHODS, Cell
 from breadth_experiments.run import Run, read_json
 from breadth_experiments.statistics import Values
 
-Cell = tuple[str, int, float | None]
-"""Method, k, θ (None for a method without)."""
+Found = dict[Cell, dict[str, dict[str, float]]]
+"""The measures of every set, by cell and question."""
 MEASURES = ("recall", "ilad", "relevance", "bound")
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Values of every cell for the same questions in the same order; seconds of the questions that were timed."""
+    """The values of every cell, for the same questions in the same order; the seconds of the timed queries."""
 
     facts: dict[str, Any]
     questions: tuple[str, ...]
@@ -33,7 +33,7 @@ class Scores:
 
     def __post_init__(self) -> None:
         if not self.cells:
-            raise InputError("there are no retrieved sets; run `breadth experiment retrieve` first")
+            raise InputError("the run has no retrieved sets; run `breadth experiment retrieve` first")
 
     @property
     def methods(self) -> list[str]:
@@ -48,7 +48,7 @@ class Scores:
         return sorted({theta for _, _, theta in self.cells if theta is not None})
 
     def cell(self, method: str, k: int, theta: float) -> dict[str, Values]:
-        """The values of a method at θ; a method without θ has the same ones at each."""
+        """The values of a method at θ. A method without θ has the same values at every θ."""
         key = (method, k, theta)
         return self.cells[key if key in self.cells else (method, k, None)]
 
@@ -62,53 +62,67 @@ class Scores:
 
     def curve(self, method: str, k: int) -> list[float | None]:
         """The θ of a method's points, in increasing order."""
-        found = [theta for m, size, theta in self.cells if (m, size) == (method, k)]
-        return sorted(found, key=lambda theta: -1.0 if theta is None else theta)
+        thetas = [theta for m, size, theta in self.cells if (m, size) == (method, k)]
+        return sorted(thetas, key=lambda theta: -1.0 if theta is None else theta)
 
 
-def of_run(run: Run) -> Scores:
-    """The scores of a run folder, on the questions that all cells have; a cell that has far fewer than the others, of a
-    sweep that was stopped, is left out and named in `facts["incomplete"]`."""
-    made_with = read_json(run.path("retrieved.json")).get("vectors", {})
-    for part, mark in made_with.items():
+def read_run(run: Run) -> Scores:
+    """The scores of a run folder, on the questions that all cells have.
+
+    A stopped sweep may have left cells with fewer than half the questions of the others. They are left out and named in
+    `facts["incomplete"]`.
+    """
+    origin = read_json(run.path("retrieved.json")).get("vectors", {})
+    for part, mark in origin.items():
         if read_json(run.path(f"{part}.vectors.json")) != mark:
-            raise InputError(f"retrieved.jsonl was made with other {part} or vectors than are there now; retrieve anew")
-    order = [question.id for question in run.questions()]
-    found: dict[Cell, dict[str, dict[str, float]]] = defaultdict(dict)
-    lines = records.read(run.needed("retrieved.jsonl", "retrieve"), growing=True)
-    for record in records.with_fields(lines, "retrieved.jsonl", (*KEY, *MEASURES[:3])):
-        cell = (record["method"], record["k"], record["theta"])
-        found[cell][record["question"]] = {name: record[name] for name in MEASURES if name in record}
+            raise InputError(
+                f"retrieved.jsonl was made with other {part} or vectors than the run has now; retrieve again"
+            )
+    found = _read_sets(run)
     most = max((len(values) for values in found.values()), default=0)
-    whole = {cell: values for cell, values in found.items() if 2 * len(values) >= most}
-    asked = [i for i in order if all(i in values for values in whole.values())] if whole else []
+    complete = {cell: values for cell, values in found.items() if 2 * len(values) >= most}
+    order = [question.id for question in run.questions()]
+    asked = [i for i in order if all(i in values for values in complete.values())] if complete else []
     if found and not asked:
-        raise InputError("no question has all its sets yet; run `breadth experiment retrieve` to the end")
+        raise InputError("no question has all its sets yet; let `breadth experiment retrieve` run to the end")
     cells = {
         cell: {name: np.array([values[i][name] for i in asked]) for name in values[asked[0]]}
-        for cell, values in sorted(whole.items(), key=lambda item: _place(item[0]))
+        for cell, values in sorted(complete.items(), key=lambda item: _sort_key(item[0]))
     }
+    facts = {**run.facts, "asked": len(order)}
+    if origin:
+        facts["encoder"] = origin["passages"]["encoder"]
+    if len(complete) < len(found):
+        facts["incomplete"] = [list(cell) for cell in found if cell not in complete]
+    return Scores(facts, tuple(asked), cells, _read_seconds(run))
+
+
+def _read_sets(run: Run) -> Found:
+    found: Found = defaultdict(dict)
+    lines = records.read(run.require("retrieved.jsonl", "retrieve"), growing=True)
+    for record in records.check_fields(lines, "retrieved.jsonl", (*KEY, *MEASURES[:3])):
+        cell = (record["method"], record["k"], record["theta"])
+        found[cell][record["question"]] = {name: record[name] for name in MEASURES if name in record}
+    return found
+
+
+def _read_seconds(run: Run) -> dict[Cell, Values]:
     seconds: dict[Cell, list[float]] = defaultdict(list)
     if run.path("latency.jsonl").is_file():
         for record in records.read(run.path("latency.jsonl"), growing=True):
             seconds[record["method"], record["k"], record["theta"]].append(record["seconds"])
-    facts = {**run.facts, "asked": len(order)}
-    if made_with:
-        facts["encoder"] = made_with["passages"]["encoder"]
-    if len(whole) < len(found):
-        facts["incomplete"] = [list(cell) for cell in found if cell not in whole]
-    return Scores(facts, tuple(asked), cells, {cell: np.array(times) for cell, times in seconds.items()})
+    return {cell: np.array(times) for cell, times in seconds.items()}
 
 
-def _place(cell: Cell) -> tuple[int, str, int, float]:
-    """Methods in the order of a sweep, then k, then θ."""
+def _sort_key(cell: Cell) -> tuple[int, str, int, float]:
+    """The order of cells: methods as in a sweep, then k, then θ."""
     method, k, theta = cell
     known = METHODS.index(method) if method in METHODS else len(METHODS)
     return known, method, k, -1.0 if theta is None else theta
 
 
 def save(scores: Scores, path: Path) -> None:
-    """One compressed JSON file; the same scores give the same bytes."""
+    """Write the scores to one compressed JSON file. The same scores give the same bytes."""
     data = {
         "facts": scores.facts,
         "questions": scores.questions,
@@ -126,11 +140,11 @@ def save(scores: Scores, path: Path) -> None:
             for (m, k, theta), values in scores.seconds.items()
         ],
     }
-    write_packed(path, data)
+    write_compressed(path, data)
 
 
-def write_packed(path: Path, data: Any) -> None:
-    """A compressed JSON file, written under another name first; the same data gives the same bytes."""
+def write_compressed(path: Path, data: Any) -> None:
+    """Write a compressed JSON file, under another name first. The same data gives the same bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     with partial.open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) as out:
@@ -139,7 +153,7 @@ def write_packed(path: Path, data: Any) -> None:
 
 
 def load(path: Path) -> Scores:
-    """What `save` wrote."""
+    """Read the scores that `save` wrote."""
     try:
         data = json.loads(gzip.decompress(path.read_bytes()))
         cells = {

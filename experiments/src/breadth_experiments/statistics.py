@@ -1,4 +1,4 @@
-"""How sure a mean over questions is: bootstrap intervals, and a paired test of two methods."""
+"""How certain a mean over questions is: bootstrap intervals, and a paired test of two methods."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Difference:
 
 
 def resamples(questions: int, seed: int = 0, count: int = RESAMPLES) -> Values:
-    """Weights (count, questions) of bootstrap samples: how often each question was drawn, divided by their number."""
+    """Weights (count, questions) of bootstrap samples: how often a sample drew each question, as a share."""
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(questions, np.full(questions, 1.0 / questions), size=count)
     return drawn / questions
 
 
 def estimate(values: Values, weights: Values) -> Estimate:
-    """The mean, with percentiles 2.5 and 97.5 of the means of the resamples."""
+    """The mean of the values, with the percentiles 2.5 and 97.5 of its resamples."""
     low, high = np.percentile(weights @ values, [2.5, 97.5])
     return Estimate(float(values.mean()), float(low), float(high))
 
@@ -69,12 +69,12 @@ def difference(a: Values, b: Values, weights: Values, seed: int = 0, flips: int 
 
 
 def flips_for(tests: int) -> int:
-    """Flips that let a p-value be small enough to survive a correction for so many tests."""
+    """How many flips it takes for a p-value that can stay significant after a correction for this many tests."""
     return max(FLIPS, 100 * tests)
 
 
 def holm(values: list[float]) -> list[float]:
-    """p-values corrected for their number (Holm): the i-th smallest of m times m - i + 1, never decreasing."""
+    """p-values corrected for their number m (Holm): the i-th smallest is multiplied by m - i + 1, never decreasing."""
     order = np.argsort(values)
     corrected = np.empty(len(values))
     running = 0.0

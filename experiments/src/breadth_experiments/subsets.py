@@ -1,6 +1,6 @@
-"""Small real collections with checked files: the ASQA, QAMPARI, Wikipedia and MedQuAD subsets the results are made of.
+"""The small real collections behind the published results: subsets of ASQA, QAMPARI, Wikipedia and MedQuAD.
 
-A subset is a folder of files whose checksums are known; anything else is refused, since results would not compare.
+The checksums of their files are known. Other files are refused, because their results would not compare.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from breadth.encoders.protocol import Vectors, unit_rows
 from breadth.errors import InputError
 from breadth_experiments import datasets, records
+from breadth_experiments.encoding import Vectors
 from breadth_experiments.run import LIST, PARAGRAPH, Passage, Question, fingerprint
 
 CHECKSUMS = {
@@ -37,12 +38,12 @@ _SITES = {
     "CancerGov": "1", "GARD": "2", "GHR": "3", "MPlusHealthTopics": "4", "NIDDK": "5",
     "NINDS": "6", "NIHSeniorHealth": "7", "NHLBI": "8", "CDC": "9",
 }  # fmt: skip
-"""LiveQA's names of MedQuAD's sites, and the numbers MedQuAD gives them."""
+"""LiveQA's names of MedQuAD's sites, and MedQuAD's numbers for them."""
 
 
 @dataclass(frozen=True)
 class Subset:
-    """Questions and passages, what a reader is asked for, and what has to be said of them."""
+    """Questions and passages, the kind of answer to ask a reader for, and a note for the report."""
 
     questions: list[Question]
     passages: list[Passage]
@@ -58,8 +59,8 @@ def load(name: str, folder: Path) -> Subset:
     return SUBSETS[name](folder)
 
 
-def checked(folder: Path, *names: str) -> tuple[list[Path], list[dict[str, Any]]]:
-    """The files, after their checksums have been compared; and their names, sizes, checksums."""
+def check_files(folder: Path, *names: str) -> tuple[list[Path], list[dict[str, Any]]]:
+    """Compare checksums; return the paths of the files, and their names, sizes and checksums."""
     paths = [folder / name for name in names]
     for path in paths:
         if not path.is_file():
@@ -67,12 +68,12 @@ def checked(folder: Path, *names: str) -> tuple[list[Path], list[dict[str, Any]]
     marks = fingerprint(paths)
     for name, mark in zip(names, marks, strict=True):
         if mark["sha256"] != CHECKSUMS[name]:
-            raise InputError(f"{name} is not the file that is expected (its SHA-256 differs); is it complete?")
+            raise InputError(f"{name} is not the expected file (its SHA-256 differs); is it complete?")
     return paths, [{**mark, "name": name} for name, mark in zip(names, marks, strict=True)]
 
 
-def _asqa(folder: Path) -> Subset:
-    (pools, passages), files = checked(folder, "asqa/queries_with_pools.jsonl", "asqa/passages.jsonl")
+def _load_asqa(folder: Path) -> Subset:
+    (pools, passages), files = check_files(folder, "asqa/queries_with_pools.jsonl", "asqa/passages.jsonl")
     questions = [
         Question(r["id"], r["question"], tuple(tuple(pair["short_answers"]) for pair in r["qa_pairs"]))
         for r in records.read(pools)
@@ -81,9 +82,9 @@ def _asqa(folder: Path) -> Subset:
     return Subset(questions, list(datasets.read_passages(passages)), PARAGRAPH, files, note)
 
 
-def _wikipedia(folder: Path) -> tuple[list[Passage], list[dict[str, Any]]]:
-    """The passages of ASQA's pools and further ones: each text once."""
-    paths, files = checked(folder, "asqa/passages.jsonl", "wiki/passages.jsonl")
+def _load_wikipedia(folder: Path) -> tuple[list[Passage], list[dict[str, Any]]]:
+    """The passages of ASQA's pools and further ones of Wikipedia, each text once."""
+    paths, files = check_files(folder, "asqa/passages.jsonl", "wiki/passages.jsonl")
     seen: dict[str, Passage] = {}
     for path in paths:
         for passage in datasets.read_passages(path):
@@ -91,16 +92,16 @@ def _wikipedia(folder: Path) -> tuple[list[Passage], list[dict[str, Any]]]:
     return list({p.id: p for p in seen.values()}.values()), files
 
 
-def _asqa_bm25(folder: Path) -> Subset:
-    (whole,), marks = checked(folder, "asqa/asqa_dev_948.json")
-    passages, files = _wikipedia(folder)
+def _load_asqa_bm25(folder: Path) -> Subset:
+    (whole,), marks = check_files(folder, "asqa/asqa_dev_948.json")
+    passages, files = _load_wikipedia(folder)
     note = f"BM25 over {len(passages):,} Wikipedia passages; the paper's collection has 21 million"
     return Subset(datasets.read_questions(whole, "asqa"), passages, PARAGRAPH, marks + files, note)
 
 
-def _qampari_bm25(folder: Path) -> Subset:
-    (whole,), marks = checked(folder, "qampari/qampari_dev_1000.json")
-    passages, files = _wikipedia(folder)
+def _load_qampari_bm25(folder: Path) -> Subset:
+    (whole,), marks = check_files(folder, "qampari/qampari_dev_1000.json")
+    passages, files = _load_wikipedia(folder)
     note = (
         f"BM25 over {len(passages):,} Wikipedia passages that were gathered for other questions; "
         "the paper's collection has 21 million"
@@ -108,9 +109,9 @@ def _qampari_bm25(folder: Path) -> Subset:
     return Subset(datasets.read_questions(whole, "qampari"), passages, LIST, marks + files, note)
 
 
-def _medquad(folder: Path) -> tuple[list[dict[str, Any]], list[Passage], list[dict[str, Any]]]:
-    """Records and passages of MedQuAD. A few ids stand for several records: those are told apart by a number."""
-    (path,), files = checked(folder, "medquad/qa_pairs.jsonl")
+def _load_medquad(folder: Path) -> tuple[list[dict[str, Any]], list[Passage], list[dict[str, Any]]]:
+    """Records and passages of MedQuAD. A few ids occur in several records; a number is added to tell them apart."""
+    (path,), files = check_files(folder, "medquad/qa_pairs.jsonl")
     kept, seen = [], set()
     times: dict[str, int] = defaultdict(int)
     for record in records.read(path):
@@ -124,10 +125,9 @@ def _medquad(folder: Path) -> tuple[list[dict[str, Any]], list[Passage], list[di
     return kept, [Passage(r["id"], r["question"], r["answer"]) for r in kept], files
 
 
-def _medquad_facets(folder: Path) -> Subset:
-    """A disease as the question; what is to be covered are the kinds of information (symptoms, treatment …) that the
-    sites have about it."""
-    kept, passages, files = _medquad(folder)
+def _load_medquad_facets(folder: Path) -> Subset:
+    """A question is a disease. Its answers are the kinds of information (symptoms, treatment …) that the sites have."""
+    kept, passages, files = _load_medquad(folder)
     diseases: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for record in kept:
         diseases[record["focus"].strip().lower()][record["qtype"]].append(record)
@@ -144,17 +144,19 @@ def _medquad_facets(folder: Path) -> Subset:
     return Subset(questions, passages, PARAGRAPH, files, note)
 
 
-def _medquad_liveqa(folder: Path) -> Subset:
-    """Real users' questions with graded answers: a passage judged incomplete or excellent (3, 4) is relevant; passages
-    of several sites about one kind of information on one disease are one answer."""
-    kept, passages, files = _medquad(folder)
+def _load_medquad_liveqa(folder: Path) -> Subset:
+    """Real users' questions with graded answers. A passage judged incomplete or excellent (3, 4) is relevant.
+
+    Passages of several sites about one kind of information on one disease are one answer.
+    """
+    kept, passages, files = _load_medquad(folder)
     by_id = {record["id"]: record for record in kept}
-    (qrels, xml), more = checked(folder, "medquad/liveqa/qrels.txt", "medquad/liveqa/questions.xml")
-    texts = {str(node.get("qid")): _asked(node) for node in ElementTree.parse(xml).getroot()}
+    (qrels, xml), more = check_files(folder, "medquad/liveqa/qrels.txt", "medquad/liveqa/questions.xml")
+    texts = {str(node.get("qid")): _question_text(node) for node in ElementTree.parse(xml).getroot()}
     wanted: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
     for line in qrels.read_text(encoding="utf-8").splitlines():
         number, grade, file = line.split()
-        record = by_id.get(_judged(file) or "")
+        record = by_id.get(_record_id(file) or "")
         if record is not None and grade[0] in "34":
             group = wanted[f"TQ{number}"][record["focus"].strip().lower(), record["qtype"]]
             if record["id"] not in group:
@@ -170,8 +172,8 @@ def _medquad_liveqa(folder: Path) -> Subset:
     return Subset(questions, passages, PARAGRAPH, files + more, note)
 
 
-def _asked(node: Any) -> str:
-    """A question as its editors put it in one sentence, or as the user wrote it."""
+def _question_text(node: Any) -> str:
+    """The question in the editors' one sentence, or as the user wrote it."""
     for name in ("NLM-Summary", "NIST-PARAPHRASE", "Original-Question/MESSAGE"):
         text = " ".join((node.findtext(name) or "").split())
         if text:
@@ -179,28 +181,33 @@ def _asked(node: Any) -> str:
     raise InputError(f"question {node.get('qid')} of LiveQA has no text")
 
 
-def _judged(file: str) -> str | None:
-    """GHR_0000804_Sec2.txt is the second answer of document 0000804 of the site with number 3: 3_0000804-2."""
+def _record_id(file: str) -> str | None:
+    """The id of a judged file: GHR_0000804_Sec2.txt is answer 2 of document 0000804 of site 3, 3_0000804-2."""
     match = re.fullmatch(r"([A-Za-z]+)_(\w+?)_Sec(\d+)\.txt", file)
     if match is None or match[1] not in _SITES:
         return None
     return f"{_SITES[match[1]]}_{match[2]}-{match[3]}"
 
 
-def minilm(folder: Path, questions: list[Question]) -> tuple[Vectors, Vectors]:
+def load_minilm(folder: Path, questions: list[Question]) -> tuple[Vectors, Vectors]:
     """all-MiniLM-L6-v2 vectors of the passages of `asqa`, and of these questions of ASQA."""
     names = ("asqa/minilm_passages.f16.npy", "asqa/minilm_queries948.f16.npy", "asqa/asqa_dev_948.json")
-    (rows, queries, order), _ = checked(folder, *names)
+    (rows, queries, order), _ = check_files(folder, *names)
     place = {question.id: number for number, question in enumerate(datasets.read_asqa(order))}
     chosen = np.load(queries)[[place[question.id] for question in questions]]
-    passages = np.load(rows)
-    return unit_rows(passages, len(passages), "minilm"), unit_rows(chosen, len(questions), "minilm")
+    return _unit_rows(np.load(rows)), _unit_rows(chosen)
+
+
+def _unit_rows(stored: npt.NDArray[np.float16]) -> Vectors:
+    """float16 rounds the lengths of the stored rows: make them 1 again, in float32."""
+    rows = stored.astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
 SUBSETS: dict[str, Callable[[Path], Subset]] = {
-    "asqa": _asqa,
-    "asqa-bm25": _asqa_bm25,
-    "qampari-bm25": _qampari_bm25,
-    "medquad-facets": _medquad_facets,
-    "medquad-liveqa": _medquad_liveqa,
+    "asqa": _load_asqa,
+    "asqa-bm25": _load_asqa_bm25,
+    "qampari-bm25": _load_qampari_bm25,
+    "medquad-facets": _load_medquad_facets,
+    "medquad-liveqa": _load_medquad_liveqa,
 }

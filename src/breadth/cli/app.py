@@ -34,8 +34,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for plugin in entry_points(group="breadth.commands"):
-    app.add_typer(plugin.load(), name=plugin.name)
+
+
+def _add_plugins() -> None:
+    """Add the commands of other installed packages. A package that fails is reported and left out."""
+    for plugin in entry_points(group="breadth.commands"):
+        try:
+            commands = plugin.load()
+            if not isinstance(commands, typer.Typer):
+                raise TypeError(f"{plugin.value} must be a typer.Typer, got {type(commands).__name__}")
+            typer.main.get_command(commands)  # a command that typer cannot build would fail only when it is called
+        except Exception as error:  # whatever a package raises, the commands of breadth must still work
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            package = plugin.dist.name if plugin.dist else plugin.value
+            show.err.print(
+                f"warning: `breadth {plugin.name}` is not available, because {package} cannot be loaded ({reason}); "
+                "install a version that fits, or uninstall it",
+                soft_wrap=True,
+            )
+        else:
+            app.add_typer(commands, name=plugin.name)
+
+
+_add_plugins()
 
 _BATCH = 4096
 _QUESTIONS = (

@@ -1,17 +1,21 @@
 """Measures of a set of passages, one file for each idea. All take plain arrays and texts."""
 
 from breadth.metrics.distance import ilad, min_distance
+from breadth.metrics.matching import SearchableText, answer_forms, normalise
 from breadth.metrics.ranked import alpha_ndcg, subtopic_recall
 from breadth.metrics.recall import answer_recall, asqa_recall, qampari_recall
 from breadth.metrics.relevance import mean_relevance
 
 __all__ = [
+    "SearchableText",
     "alpha_ndcg",
+    "answer_forms",
     "answer_recall",
     "asqa_recall",
     "ilad",
     "mean_relevance",
     "min_distance",
+    "normalise",
     "qampari_recall",
     "subtopic_recall",
 ]
