@@ -3,6 +3,7 @@
 from breadth.metrics.distance import ilad, min_distance
 from breadth.metrics.ranked import alpha_ndcg, subtopic_recall
 from breadth.metrics.recall import answer_recall, asqa_recall, qampari_recall
+from breadth.metrics.redundancy import near_copies, redundancy
 from breadth.metrics.relevance import mean_relevance
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "ilad",
     "mean_relevance",
     "min_distance",
+    "near_copies",
     "qampari_recall",
+    "redundancy",
     "subtopic_recall",
 ]
