@@ -14,8 +14,7 @@ import pytest
 
 import breadth
 from breadth.errors import InputError, StoreError
-from breadth.index import Document, Index
-from breadth.index import index as module
+from breadth.index import Document, Index, writer
 from tests.synthetic import clustered, unit
 
 
@@ -104,7 +103,7 @@ def test_merging_segments_changes_no_answer(index, monkeypatch):
     assert len(list((index.path / "segments").iterdir())) == 1
     assert [h.id for h in index.search("fever kidney", k=5)] == before
     assert index.lookup("kidney 44")[0].id == "d44"
-    monkeypatch.setattr(module, "_MANY_SEGMENTS", 3)
+    monkeypatch.setattr(writer, "MANY_SEGMENTS", 3)
     index.add(documents(40, start=90), batch=5)
     assert len(list((index.path / "segments").iterdir())) <= 4
     assert len(index) == 120

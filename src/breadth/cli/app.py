@@ -22,9 +22,8 @@ import breadth
 from breadth import encoders
 from breadth.cli import plots, show
 from breadth.errors import BreadthError, InputError
-from breadth.index import Document, Index, Results
-from breadth.index.diagnosis import NEAR_COPY, diagnose, redundant
-from breadth.index.index import Added
+from breadth.index import Added, Document, Index, Results
+from breadth.index.diagnosis import NEAR_COPY, diagnose
 from breadth.sources import Skipped, Source, chunk_words
 
 app = typer.Typer(
@@ -137,7 +136,7 @@ def index(
 
 def _added(target: Index, documents: list[Document], reading: Source) -> Added:
     """Add a batch; documents that are there with other content are reported and left as they are."""
-    conflicts = target.conflicting(documents)
+    conflicts = target.find_conflicts(documents)
     for document in documents:
         if document.id in conflicts:
             reason = f"{document.id!r} is there with other content; --update replaces it"
@@ -219,7 +218,7 @@ def compare(
         plain = opened.search(query, k=k, theta=1.0, where=where)
         diverse = opened.search(query, k=k, theta=theta, keep=keep, where=where)
         oracle = opened.oracle(where)
-        copies = redundant(oracle.rows(plain.selection.ids), NEAR_COPY)
+        copies = breadth.metrics.near_copies(oracle.rows(plain.selection.ids), NEAR_COPY)
     gone, new = {h.id for h in plain} - {h.id for h in diverse}, {h.id for h in diverse} - {h.id for h in plain}
     copied = {h.id for h, copy in zip(plain, copies, strict=True) if copy}
     if as_json:
