@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from breadth.cli import plots, show
 from breadth.cli.options import AsJson, EncoderOption, IndexPath, K, open_index
@@ -29,9 +28,7 @@ def diagnose(
 ) -> None:
     """Find out whether you need diversity: how redundant top-k is on this collection, and which θ helps."""
     texts = None if queries is None else _read_lines(queries)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    quiet = as_json or not show.err.is_terminal
-    with open_index(index_path, encoder) as opened, Progress(*columns, console=show.err, disable=quiet) as bar:
+    with open_index(index_path, encoder) as opened, show.count_progress(quiet=as_json) as bar:
         task = bar.add_task("queries", total=None)
         found = diagnose_index(
             opened,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from breadth import encoders
 from breadth.cli import show
@@ -65,7 +64,7 @@ def _add_all(target: Index, reading: Source, update: bool, quiet: bool) -> Added
     """Add everything that the source holds, with a progress bar; the source collects what was skipped."""
     started = time.perf_counter()
     done = Added()
-    with _progress_bar(quiet) as bar:
+    with show.rate_progress(quiet) as bar:
         task = bar.add_task("reading", total=reading.total_bytes, rate="")
         for documents in split_into_batches(reading.documents(), BATCH):
             batch = target.update(documents) if update else _add_batch(target, documents, reading)
@@ -96,11 +95,6 @@ def _delete_leftover_pieces(target: Index, reading: Source) -> None:
         while f"{identity}#{count}" in target:
             target.delete(f"{identity}#{count}")
             count += 1
-
-
-def _progress_bar(quiet: bool) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
-    return Progress(*columns, console=show.err, disable=quiet or not show.err.is_terminal)
 
 
 def _print_report(output: Path, report: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -31,6 +32,21 @@ def print_json(data: Any) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     print(json.dumps(data, ensure_ascii=False, indent=1))  # noqa: T201
+
+
+def rate_progress(quiet: bool) -> Progress:
+    """Make a progress bar that shows the field `rate` of its task, on terminals only."""
+    return _progress(TextColumn("{task.fields[rate]}"), quiet)
+
+
+def count_progress(quiet: bool) -> Progress:
+    """Make a progress bar that shows how many are done, on terminals only."""
+    return _progress(MofNCompleteColumn(), quiet)
+
+
+def _progress(column: ProgressColumn, quiet: bool) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), column, TimeRemainingColumn())
+    return Progress(*columns, console=err, disable=quiet or not err.is_terminal)
 
 
 def selection_data(found: Selection) -> dict[str, Any]:
