@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -305,14 +304,14 @@ def kill_while_adding(path, after):
     """Whether the index holds at least what was reported as added, and only whole batches of it."""
     command = [sys.executable, "-c", _KILLED, str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."])}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    reported = [process.stdout.readline()]  # it is at work
-    time.sleep(after)
-    process.send_signal(signal.SIGKILL)
-    reported += process.stdout.readlines()
-    process.stdout.close()
-    process.wait()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            reported = [process.stdout.readline()]  # it is at work
+            time.sleep(after)
+        finally:
+            process.kill()  # SIGKILL; also if this test is stopped, so that no process is left behind
+        reported += process.stdout.readlines()
     counts = [int(line) for line in reported if line.endswith("\n")]
     with Index.open(path, Letters()) as index:
         size = len(index)
