@@ -1,6 +1,8 @@
-"""Make src/breadth/cli/data/medquad.jsonl.gz from MedQuAD: python scripts/medquad_subset.py QA_PAIRS.jsonl
+"""Make src/breadth/cli/data/medquad.jsonl.gz, the passages of `breadth demo`, from MedQuAD.
 
-Keeps the diseases that at least two sites write about, the first 100 words of each answer, 3,000 passages in all.
+    python scripts/medquad_subset.py QA_PAIRS.jsonl
+
+The file keeps diseases that at least two sites write about, and the first 100 words of each answer: 3,000 passages.
 """
 
 from __future__ import annotations

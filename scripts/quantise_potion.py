@@ -1,7 +1,10 @@
-"""Make the built-in encoder's files from potion-base-8M: python scripts/quantise_potion.py FOLDER
+"""Make the files of the built-in encoder from potion-base-8M.
 
-FOLDER holds the model as its authors publish it (model.safetensors, tokenizer.json). Needs `pip install safetensors`.
-Each row of the table becomes int8 codes and a scale; the tokenizer is kept as it is, without white space.
+    python scripts/quantise_potion.py FOLDER
+
+FOLDER holds the model as its authors publish it (model.safetensors, tokenizer.json). The script needs
+`pip install safetensors`. It turns each row of the table into int8 codes and a scale, and keeps the tokenizer as it is,
+without white space.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Documents from files: JSON lines, CSV, Parquet, a folder of texts. What cannot be read is reported, never dropped."""
+"""Documents from files: JSON lines, CSV, Parquet, or a folder of texts. What cannot be read is reported, not dropped.
+
+A new format is one function here, `read_…(source)`, which yields the records of `source.path`, and one line in
+`FORMATS`. The function calls `source.skip` for what it cannot read, and keeps `source.read_bytes` up to date, which
+the progress bar shows.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +12,27 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from breadth.errors import InputError, MissingExtraError
 from breadth.index import Document
+from breadth.index.documents import PLAIN
 
-TEXT_NAMES = ("text", "passage", "content", "body", "answer")
-ID_NAMES = ("id", "_id", "pid", "doc_id")
-TEXT_FILES = (".txt", ".md", ".rst")
-FILES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
-_PLAIN = (str, int, float, bool, type(None))
+TEXT_FIELDS = ("text", "passage", "content", "body", "answer")
+"""Fields that hold the text, unless another one is named; the first of them that a record has counts."""
+ID_FIELDS = ("id", "_id", "pid", "doc_id")
+"""Fields that hold the id, unless another one is named; a record without any is called by the place it stands at."""
+TEXT_ENDINGS = (".txt", ".md", ".rst")
+"""Files of a folder that are read, each as one document."""
+
+Record = tuple[str, dict[str, Any]]
+"""Where a record stands, such as docs.jsonl:12, and its fields."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Skipped:
     """A record that was left out: where it stands, and why."""
 
@@ -32,11 +42,22 @@ class Skipped:
 
 @dataclass
 class Source:
-    """Records of a file or folder, one after the other, with what had to be skipped and how far reading is."""
+    """The documents of a file or folder, and how far reading them has come.
+
+    path         the file or folder.
+    text_field   the field with the text, instead of TEXT_FIELDS.
+    id_field     the field with the id, instead of ID_FIELDS.
+    words        cut texts into pieces of so many words, which overlap by `overlap` words.
+
+    skipped      the records that were left out so far.
+    read_bytes   how much has been read, of `total_bytes`.
+    places       where each document stands, by id.
+    parts        the number of pieces that each text was cut into, by id.
+    """
 
     path: Path
-    text_name: str | None = None
-    id_name: str | None = None
+    text_field: str | None = None
+    id_field: str | None = None
     words: int | None = None
     overlap: int = 0
     skipped: list[Skipped] = field(default_factory=list)
@@ -47,176 +68,203 @@ class Source:
     def __post_init__(self) -> None:
         if not self.path.exists():
             raise InputError(f"there is no file or folder {str(self.path)!r}")
-        if self.path.is_dir() and not self._files():
-            raise InputError(f"{self.path} holds no {', '.join(TEXT_FILES)} file")
-        if not self.path.is_dir() and self.path.suffix.lower() not in FILES:
-            kinds = f"{', '.join(FILES)} files and folders of {', '.join(TEXT_FILES)} files"
-            raise InputError(f"{self.path.name}: can read {kinds}")
-        self._seen: set[str] = set()
+        if self.path.is_dir():
+            if not self.files():
+                raise InputError(f"{self.path} holds no {', '.join(TEXT_ENDINGS)} file")
+        elif self.path.suffix.lower() not in FORMATS:
+            raise InputError(f"{self.path.name}: can read {describe_formats()}")
+        self._ids: set[str] = set()
 
     @property
     def total_bytes(self) -> int:
-        return sum(p.stat().st_size for p in self._files())
+        """The size of all files to read."""
+        return sum(path.stat().st_size for path in self.files())
+
+    def files(self) -> list[Path]:
+        """List the files to read."""
+        if not self.path.is_dir():
+            return [self.path]
+        return sorted(p for p in self.path.rglob("*") if p.is_file() and p.suffix.lower() in TEXT_ENDINGS)
+
+    def skip(self, where: str, reason: str) -> None:
+        """Report a record that cannot be used."""
+        self.skipped.append(Skipped(where, reason))
 
     def documents(self) -> Iterator[Document]:
-        """The documents, long ones in pieces if that was asked for."""
-        for where, record in self._records():
-            for document in self._documents(where, record):
-                if document.id in self._seen:
-                    self._skip(where, f"the id {document.id!r} stands there a second time")
+        """Read the documents one by one, in pieces if `words` is given."""
+        read = read_folder if self.path.is_dir() else FORMATS[self.path.suffix.lower()]
+        for where, record in read(self):
+            for document in self._make_documents(where, record):
+                if document.id in self._ids:
+                    self.skip(where, f"the id {document.id!r} was used before")
                     continue
-                self._seen.add(document.id)
+                self._ids.add(document.id)
                 self.places[document.id] = where
                 yield document
 
-    def _documents(self, where: str, record: dict[str, Any]) -> Iterator[Document]:
-        name = self.text_name or next((n for n in TEXT_NAMES if n in record), None)
-        text = None if name is None else record.get(name)
+    def _make_documents(self, where: str, record: dict[str, Any]) -> list[Document]:
+        """Turn a record into a document, or several if its text is cut; into none if it cannot be used."""
+        text_field = self.text_field or next((name for name in TEXT_FIELDS if name in record), None)
+        text = None if text_field is None else record.get(text_field)
         if not isinstance(text, str) or not text.strip():
-            looked = self.text_name or " or ".join(TEXT_NAMES)
-            self._skip(where, f"no text: the field {looked} is missing or empty")
-            return
-        key = self.id_name or next((n for n in ID_NAMES if n in record), None)
-        identity = where if key is None else record.get(key)
-        if isinstance(identity, int) and not isinstance(identity, bool):
-            identity = str(identity)
-        if not isinstance(identity, str) or not identity:
-            self._skip(where, f"the id field {key} is missing or neither text nor a whole number")
-            return
-        rest = {str(n): _plain(v) for n, v in record.items() if n not in (name, key)}
+            looked_for = self.text_field or " or ".join(TEXT_FIELDS)
+            self.skip(where, f"no text: the field {looked_for} is missing or empty")
+            return []
+        id_field = self.id_field or next((name for name in ID_FIELDS if name in record), None)
+        identity = _to_id(where if id_field is None else record.get(id_field))
+        if identity is None:
+            self.skip(where, f"the id field {id_field} is missing, or neither text nor a whole number")
+            return []
+        rest = {str(name): _to_plain(value) for name, value in record.items() if name not in (text_field, id_field)}
         try:
             if self.words is None:
-                found = [Document(identity, text, rest)]
-            else:
-                cut = pieces(text, self.words, self.overlap)
-                found = [
-                    Document(f"{identity}#{i}", piece, {**rest, "part_of": identity}) for i, piece in enumerate(cut)
-                ]
-                self.parts[identity] = len(cut)
+                return [Document(identity, text, rest)]
+            cut = cut_into_pieces(text, self.words, self.overlap)
+            part = {**rest, "part_of": identity}
+            documents = [Document(f"{identity}#{number}", piece, dict(part)) for number, piece in enumerate(cut)]
+            self.parts[identity] = len(cut)
+            return documents
         except InputError as error:
-            self._skip(where, str(error))
-            return
-        yield from found
+            self.skip(where, str(error))
+            return []
 
-    def _records(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        if self.path.is_dir():
-            yield from self._folder()
-            return
-        kind = self.path.suffix.lower()
-        if kind in (".csv", ".tsv"):
-            yield from self._csv()
-        elif kind == ".parquet":
-            yield from self._parquet()
-        else:
-            yield from self._json_lines()
 
-    def _json_lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        for number, line in self._lines():
-            where = f"{self.path.name}:{number}"
-            if not line.strip():
-                continue
+def read_json_lines(source: Source) -> Iterator[Record]:
+    """Read a file with one JSON object a line."""
+    with source.path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            source.read_bytes += len(line)
+            where = f"{source.path.name}:{number}"
             try:
-                record = json.loads(line)
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                record = json.loads(text) if text.strip() else None
+            except UnicodeDecodeError as error:
+                source.skip(where, f"not UTF-8: {error.reason} at byte {error.start}")
+                continue
             except ValueError as error:
-                self._skip(where, f"broken JSON: {error}")
+                source.skip(where, f"broken JSON: {error}")
                 continue
             if isinstance(record, dict):
                 yield where, record
-            else:
-                self._skip(where, f"not a JSON object but {type(record).__name__}")
+            elif text.strip():
+                source.skip(where, f"not a JSON object but {type(record).__name__}")
 
-    def _csv(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        with self.path.open("rb") as raw:
-            counted = _Counted(raw, self)
-            text = io.TextIOWrapper(
-                io.BufferedReader(counted), encoding="utf-8-sig", errors="surrogateescape", newline=""
-            )
-            csv.field_size_limit(1 << 30)
-            reader = csv.DictReader(text, delimiter="\t" if self.path.suffix.lower() == ".tsv" else ",")
-            try:
-                for record in reader:
-                    where = f"{self.path.name}:{reader.line_num}"
-                    if None in record or None in record.values():
-                        self._skip(where, f"not as many cells as the header has ({len(reader.fieldnames or [])})")
-                    elif any(_broken(value) for value in (*record, *record.values())):
-                        self._skip(where, "not UTF-8")
-                    else:
-                        names = (self.text_name, self.id_name, *TEXT_NAMES, *ID_NAMES)
-                        yield where, {n: v if n in names else _number(v) for n, v in record.items()}
-            except csv.Error as error:
-                self._skip(f"{self.path.name}:{reader.line_num}", f"broken CSV, nothing after it was read: {error}")
 
-    def _parquet(self) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_csv(source: Source) -> Iterator[Record]:
+    """Read a table whose first line names the columns; cells are separated by commas, or by tabs in a .tsv file."""
+    keep_as_text = {source.text_field, source.id_field, *TEXT_FIELDS, *ID_FIELDS}
+    csv.field_size_limit(1 << 30)
+    with source.path.open("rb") as file:
+        buffer = io.BufferedReader(_CountingReader(file, source))
+        text = io.TextIOWrapper(buffer, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        table = csv.DictReader(text, delimiter="\t" if source.path.suffix.lower() == ".tsv" else ",")
         try:
-            from pyarrow import ArrowInvalid
-            from pyarrow.parquet import ParquetFile
-        except ImportError:
-            raise MissingExtraError("pyarrow", "parquet") from None
+            for record in table:
+                where = f"{source.path.name}:{table.line_num}"
+                if None in record or None in record.values():
+                    source.skip(where, f"not as many cells as the header has ({len(table.fieldnames or [])})")
+                elif any(_holds_broken_bytes(cell) for cell in (*record, *record.values())):
+                    source.skip(where, "not UTF-8")
+                else:
+                    yield where, {n: c if n in keep_as_text else _to_number(c) for n, c in record.items()}
+        except csv.Error as error:
+            source.skip(f"{source.path.name}:{table.line_num}", f"broken CSV, nothing after it was read: {error}")
+
+
+def read_parquet(source: Source) -> Iterator[Record]:
+    """Read a Parquet file (extra `parquet`)."""
+    try:
+        from pyarrow import ArrowInvalid
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    try:
+        file = ParquetFile(source.path)
+    except ArrowInvalid as error:
+        raise InputError(f"{source.path.name} is not a Parquet file: {error}") from error
+    number, size = 0, source.path.stat().st_size
+    for batch in file.iter_batches(batch_size=1024):
+        for record in batch.to_pylist():
+            number += 1
+            yield f"{source.path.name}:{number}", record
+        source.read_bytes = size * number // max(1, file.metadata.num_rows)
+
+
+def read_folder(source: Source) -> Iterator[Record]:
+    """Read the text files of a folder and its subfolders; the path inside the folder is the id."""
+    for path in sorted(p for p in source.path.rglob("*") if p.is_file() and p.suffix.lower() not in TEXT_ENDINGS):
+        source.skip(path.relative_to(source.path).as_posix(), f"not a {', '.join(TEXT_ENDINGS)} file")
+    for path in source.files():
+        name = path.relative_to(source.path).as_posix()
+        data = path.read_bytes()
+        source.read_bytes += len(data)
         try:
-            file = ParquetFile(self.path)
-        except ArrowInvalid as error:
-            raise InputError(f"{self.path.name} is not a Parquet file: {error}") from error
-        number, size = 0, self.path.stat().st_size
-        for batch in file.iter_batches(batch_size=1024):
-            for record in batch.to_pylist():
-                number += 1
-                yield f"{self.path.name}:{number}", record
-            self.read_bytes = size * number // max(1, file.metadata.num_rows)
-
-    def _folder(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        for path in sorted(p for p in self.path.rglob("*") if p.is_file() and p.suffix.lower() not in TEXT_FILES):
-            self._skip(path.relative_to(self.path).as_posix(), f"not a {', '.join(TEXT_FILES)} file")
-        for path in self._files():
-            name = path.relative_to(self.path).as_posix()
-            data = path.read_bytes()
-            self.read_bytes += len(data)
-            try:
-                yield name, {"id": name, "text": data.decode("utf-8"), "file": name}
-            except UnicodeDecodeError as error:
-                self._skip(name, f"not UTF-8: {error.reason} at byte {error.start}")
-
-    def _lines(self) -> Iterator[tuple[int, str]]:
-        with self.path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                self.read_bytes += len(line)
-                try:
-                    yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError as error:
-                    self._skip(f"{self.path.name}:{number}", f"not UTF-8: {error.reason} at byte {error.start}")
-
-    def _files(self) -> list[Path]:
-        if not self.path.is_dir():
-            return [self.path]
-        return sorted(p for p in self.path.rglob("*") if p.is_file() and p.suffix.lower() in TEXT_FILES)
-
-    def _skip(self, where: str, reason: str) -> None:
-        self.skipped.append(Skipped(where, reason))
+            yield name, {"id": name, "text": data.decode("utf-8"), "file": name}
+        except UnicodeDecodeError as error:
+            source.skip(name, f"not UTF-8: {error.reason} at byte {error.start}")
 
 
-class _Counted(io.RawIOBase):
-    """Counts the bytes that go through."""
+FORMATS: dict[str, Callable[[Source], Iterator[Record]]] = {
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".parquet": read_parquet,
+}
+"""The function that reads a file, by the ending of its name."""
 
-    def __init__(self, raw: Any, source: Source) -> None:
-        self._raw, self._source = raw, source
+
+def describe_formats() -> str:
+    """Say what can be read, for help and messages."""
+    return f"{', '.join(FORMATS)} files and folders of {', '.join(TEXT_ENDINGS)} files"
+
+
+def cut_into_pieces(text: str, words: int, overlap: int = 0) -> list[str]:
+    """Cut a text into pieces of so many words that overlap by so many; white space inside a piece stays as it is."""
+    found = list(re.finditer(r"\S+", text))
+    starts = range(0, max(1, len(found) - overlap), words - overlap)
+    return [text[found[s].start() : found[min(s + words, len(found)) - 1].end()] for s in starts]
+
+
+def parse_chunk(description: str) -> tuple[int, int]:
+    """Read '100w' (pieces of 100 words) or '100w/20' (that overlap by 20 words)."""
+    match = re.fullmatch(r"(\d+)w(?:/(\d+))?", description)
+    if match is None or int(match[1]) == 0 or int(match[2] or 0) >= int(match[1]):
+        raise InputError(f"chunk must be like 100w, or 100w/20 for an overlap of 20 words, got {description!r}")
+    return int(match[1]), int(match[2] or 0)
+
+
+class _CountingReader(io.RawIOBase):
+    """Passes bytes on and counts them as read."""
+
+    def __init__(self, file: Any, source: Source) -> None:
+        self._file, self._source = file, source
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count = int(self._raw.readinto(buffer) or 0)
+        count = int(self._file.readinto(buffer) or 0)
         self._source.read_bytes += count
         return count
 
 
-def _plain(value: Any) -> Any:
-    """A value as metadata can hold it: what is nested as JSON, dates and the like as text."""
+def _to_id(value: Any) -> str | None:
+    """Return an id as text, or None if it is neither text nor a whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) and value else None
+
+
+def _to_plain(value: Any) -> Any:
+    """Make a value fit for metadata: nested values become JSON, dates and the like become text."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value if isinstance(value, _PLAIN) else json.dumps(value, default=str, ensure_ascii=False)
+    return value if isinstance(value, PLAIN) else json.dumps(value, default=str, ensure_ascii=False)
 
 
-def _number(cell: str) -> Any:
-    """A cell as a number, if it is one and would be written just so."""
+def _to_number(cell: str) -> str | int | float:
+    """Turn a cell into a number if it holds one that would be written the same way: '007' stays text."""
     for kind in (int, float):
         try:
             if str(kind(cell)) == cell and math.isfinite(kind(cell)):
@@ -226,21 +274,6 @@ def _number(cell: str) -> Any:
     return cell
 
 
-def _broken(value: Any) -> bool:
-    return isinstance(value, str) and any(0xDC80 <= ord(c) <= 0xDCFF for c in value)
-
-
-def pieces(text: str, words: int, overlap: int = 0) -> list[str]:
-    """A text in pieces of so many words, white space inside them as it was."""
-    found = list(re.finditer(r"\S+", text))
-    step = words - overlap
-    starts = range(0, max(1, len(found) - overlap), step)
-    return [text[found[s].start() : found[min(s + words, len(found)) - 1].end()] for s in starts]
-
-
-def chunk_words(description: str) -> tuple[int, int]:
-    """'100w' or '100w/20' (with an overlap of 20 words)."""
-    match = re.fullmatch(r"(\d+)w(?:/(\d+))?", description)
-    if match is None or int(match[1]) == 0 or int(match[2] or 0) >= int(match[1]):
-        raise InputError(f"chunk must be like 100w, or 100w/20 for an overlap of 20 words, got {description!r}")
-    return int(match[1]), int(match[2] or 0)
+def _holds_broken_bytes(cell: Any) -> bool:
+    """Whether some bytes of a cell were not UTF-8: they were decoded as surrogates."""
+    return isinstance(cell, str) and any(0xDC80 <= ord(c) <= 0xDCFF for c in cell)

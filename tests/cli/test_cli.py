@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from breadth.sources import Source, pieces
+from breadth.cli.doctor import EXTRAS
+from breadth.encoders import ENCODERS
+from breadth.sources import FORMATS, Source
 
+ROOT = Path(__file__).parents[2]
 TOPICS = ["asthma in children", "heart failure", "kidney stones", "broken bones", "skin rash", "migraine"]
 
 
@@ -53,7 +55,7 @@ def test_indexing_reports_every_record_that_was_left_out(made):
     reasons = {s["where"]: s["reason"] for s in report["skipped"]}
     assert "broken JSON" in reasons["docs.jsonl:11"]
     assert "no text" in reasons["docs.jsonl:12"]
-    assert "'r3' stands there a second time" in reasons["docs.jsonl:13"]
+    assert "'r3' was used before" in reasons["docs.jsonl:13"]
     assert "not UTF-8" in reasons["docs.jsonl:14"]
     assert "not a JSON object" in reasons["docs.jsonl:15"]
     assert len(reasons) == 5
@@ -115,6 +117,22 @@ def test_the_doctor_tells_what_is_there():
     assert "pip install 'breadth[" in breadth("doctor").stdout
 
 
+def test_the_doctor_knows_every_extra_and_its_packages():
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[project.optional-dependencies]")[1]
+    extras = {
+        name: tuple(re.findall(r'"([A-Za-z0-9-]+)>=', packages))
+        for name, packages in re.findall(r"^([a-z0-9-]+) = \[(.*)\]$", declared.split("\n[")[0], re.MULTILINE)
+    }
+    assert {**EXTRAS, "bench": extras["bench"]} == extras
+    assert {entry.extra for entry in ENCODERS.values()} <= set(EXTRAS)
+
+
+def test_the_help_lists_every_encoder_and_format():
+    shown = " ".join(breadth("index", "--help").stdout.split())
+    for name in (*ENCODERS, *FORMATS):
+        assert name in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -144,37 +162,6 @@ def test_mistakes_in_a_search(made):
     )
 
 
-def test_every_format_gives_the_same_documents(tmp_path):
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records(5)))
-    rows = records(5)
-    text = "id,text,source,year\n" + "".join(f'{r["id"]},"{r["text"]}",{r["source"]},{r["year"]}\n' for r in rows)
-    (tmp_path / "a.csv").write_text(text)
-    (tmp_path / "a.tsv").write_text(text.replace('"', "").replace(",", "\t"))
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    wanted = [(r["id"], r["text"], r["source"]) for r in rows]
-    for name in ("a.jsonl", "a.csv", "a.tsv", "a.parquet"):
-        source = Source(tmp_path / name)
-        assert [(d.id, d.text, d.metadata["source"]) for d in source.documents()] == wanted, name
-        assert source.skipped == []
-    (tmp_path / "texts" / "deep").mkdir(parents=True)
-    (tmp_path / "texts" / "one.txt").write_text("one two three four five six seven")
-    (tmp_path / "texts" / "deep" / "two.md").write_bytes(b"caf\xe9")
-    folder = Source(tmp_path / "texts", words=3, overlap=1)
-    assert [(d.id, d.text) for d in folder.documents()] == [
-        ("one.txt#0", "one two three"),
-        ("one.txt#1", "three four five"),
-        ("one.txt#2", "five six seven"),
-    ]
-    assert folder.skipped[0].where == "deep/two.md"
-
-
-def test_broken_rows_of_a_csv_are_reported(tmp_path):
-    (tmp_path / "a.csv").write_bytes(b"id,text\n1,one\n2\n3,three,more\n4,caf\xe9\n5,five\n")
-    source = Source(tmp_path / "a.csv")
-    assert [d.id for d in source.documents()] == ["1", "5"]
-    assert [s.where for s in source.skipped] == ["a.csv:3", "a.csv:4", "a.csv:5"]
-
-
 def test_cells_of_a_csv_that_are_numbers_can_be_compared(tmp_path):
     (tmp_path / "a.csv").write_text("id,text,year,code\n1,asthma,1999,007\n2,fever,2015,x\n3,cough,2020,1.5\n")
     breadth("index", tmp_path / "a.csv", "-o", tmp_path / "my.index")
@@ -185,15 +172,7 @@ def test_cells_of_a_csv_that_are_numbers_can_be_compared(tmp_path):
     assert [d.metadata["code"] for d in Source(tmp_path / "a.csv").documents()] == ["007", "x", 1.5]
 
 
-def test_values_of_every_kind_are_kept_or_reported(tmp_path):
-    rows = [{"id": "a", "text": "one", "when": datetime.date(2020, 1, 2), "x": float("nan"), "list": [1, 2]}]
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    (document,) = Source(tmp_path / "a.parquet").documents()
-    assert document.metadata == {"when": '"2020-01-02"', "x": None, "list": "[1, 2]"}
-    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "half \\ud83d"}\n{"id": "b", "text": "whole"}\n')
-    source = Source(tmp_path / "a.jsonl")
-    assert [d.id for d in source.documents()] == ["b"]
-    assert source.skipped[0].where == "a.jsonl:1"
+def test_a_folder_without_texts_makes_no_index(tmp_path):
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "a.png").write_bytes(b"")
     assert "holds no .txt" in breadth("index", tmp_path / "pictures", "-o", tmp_path / "p.index", code=1).stderr
@@ -209,9 +188,3 @@ def test_a_text_that_became_shorter_leaves_no_pieces_behind(tmp_path):
     write(4)
     done = breadth("index", tmp_path / "a.jsonl", "-o", tmp_path / "my.index", "--chunk", "3w", "--update", "--json")
     assert json.loads(done.stdout)["documents"] == 2
-
-
-def test_pieces_cover_the_text():
-    assert pieces("a b c d e", 2) == ["a b", "c d", "e"]
-    assert pieces("a", 5) == ["a"]
-    assert pieces("a  b\nc d", 3, 1) == ["a  b\nc", "c d"]

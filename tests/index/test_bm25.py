@@ -7,7 +7,7 @@ import pytest
 
 import breadth
 from breadth.errors import InputError
-from breadth.index.bm25 import BM25
+from breadth.index import BM25
 from tests.synthetic import isotropic
 
 TEXTS = [

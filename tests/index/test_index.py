@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -14,8 +13,7 @@ import pytest
 
 import breadth
 from breadth.errors import InputError, StoreError
-from breadth.index import Document, Index
-from breadth.index import index as module
+from breadth.index import Document, Index, writer
 from tests.synthetic import clustered, unit
 
 
@@ -104,7 +102,7 @@ def test_merging_segments_changes_no_answer(index, monkeypatch):
     assert len(list((index.path / "segments").iterdir())) == 1
     assert [h.id for h in index.search("fever kidney", k=5)] == before
     assert index.lookup("kidney 44")[0].id == "d44"
-    monkeypatch.setattr(module, "_MANY_SEGMENTS", 3)
+    monkeypatch.setattr(writer, "MANY_SEGMENTS", 3)
     index.add(documents(40, start=90), batch=5)
     assert len(list((index.path / "segments").iterdir())) <= 4
     assert len(index) == 120
@@ -306,14 +304,14 @@ def kill_while_adding(path, after):
     """Whether the index holds at least what was reported as added, and only whole batches of it."""
     command = [sys.executable, "-c", _KILLED, str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."])}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    reported = [process.stdout.readline()]  # it is at work
-    time.sleep(after)
-    process.send_signal(signal.SIGKILL)
-    reported += process.stdout.readlines()
-    process.stdout.close()
-    process.wait()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            reported = [process.stdout.readline()]  # it is at work
+            time.sleep(after)
+        finally:
+            process.kill()  # SIGKILL; also if this test is stopped, so that no process is left behind
+        reported += process.stdout.readlines()
     counts = [int(line) for line in reported if line.endswith("\n")]
     with Index.open(path, Letters()) as index:
         size = len(index)

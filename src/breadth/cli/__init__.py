@@ -1,4 +1,4 @@
-"""The command line. `main` is the entry point; everything else is loaded when it is called."""
+"""The command line. `main` is the entry point, and loads everything else when it is called."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; without its extra, say how to get it."""
+    """Run the command line, or say how to install it if its extra is missing."""
     try:
         import rich
         import typer

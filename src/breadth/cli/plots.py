@@ -1,15 +1,16 @@
-"""Pictures of the command line (extra `plot`)."""
+"""The plots that commands draw (extra `plot`)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from breadth.cli.show import Curves
 from breadth.errors import InputError, MissingExtraError
 from breadth.index.diagnosis import Diagnosis
 
 
-def _canvas() -> Any:
+def _import_pyplot() -> Any:
     try:
         import matplotlib
     except ImportError:
@@ -20,7 +21,7 @@ def _canvas() -> Any:
     return pyplot
 
 
-def _saved(pyplot: Any, figure: Any, path: Path) -> None:
+def _save(pyplot: Any, figure: Any, path: Path) -> None:
     figure.tight_layout()
     try:
         figure.savefig(path, dpi=130)
@@ -30,9 +31,9 @@ def _saved(pyplot: Any, figure: Any, path: Path) -> None:
         pyplot.close(figure)
 
 
-def frontier(curves: dict[str, list[tuple[float, float]]], title: str, path: Path) -> None:
-    """Relevance against diversity: a curve, or a point, for each method."""
-    pyplot = _canvas()
+def draw_frontier(curves: Curves, title: str, path: Path) -> None:
+    """Draw relevance against diversity, with a curve for each method."""
+    pyplot = _import_pyplot()
     figure, axes = pyplot.subplots(figsize=(7, 5))
     for name, points in curves.items():
         x, y = [p[1] for p in points], [p[0] for p in points]
@@ -41,22 +42,22 @@ def frontier(curves: dict[str, list[tuple[float, float]]], title: str, path: Pat
     axes.set(xlabel="diversity (ILAD)", ylabel="mean relevance", title=title)
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
-    _saved(pyplot, figure, path)
+    _save(pyplot, figure, path)
 
 
-def diagnosis(found: Diagnosis, path: Path) -> None:
-    """Near-copies and relevance over θ."""
-    pyplot = _canvas()
+def draw_diagnosis(found: Diagnosis, path: Path) -> None:
+    """Draw the share of near-copies and the relevance over θ."""
+    pyplot = _import_pyplot()
     figure, axes = pyplot.subplots(figsize=(7, 4.2))
-    thetas = [at.theta for at in found.curve]
-    axes.plot(thetas, [100 * at.redundant for at in found.curve], marker="o", color="tab:red")
+    thetas = [point.theta for point in found.curve]
+    axes.plot(thetas, [100 * point.redundant for point in found.curve], marker="o", color="tab:red")
     axes.set(
         xlabel="θ (1 is plain top-k)", title=f"Near-copies among the chosen, k = {found.k}, {found.queries} queries"
     )
     axes.set_ylabel("near-copies, %", color="tab:red")
     other = axes.twinx()
-    other.plot(thetas, [at.relevance for at in found.curve], marker="s", color="tab:blue")
+    other.plot(thetas, [point.relevance for point in found.curve], marker="s", color="tab:blue")
     other.set_ylabel("mean relevance", color="tab:blue")
     if found.suggested_theta is not None:
         axes.axvline(found.suggested_theta, color="grey", linestyle="--")
-    _saved(pyplot, figure, path)
+    _save(pyplot, figure, path)

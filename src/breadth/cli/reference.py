@@ -10,39 +10,42 @@ import typer
 
 from breadth.cli.app import app
 
+_OPENING = """\
+# Command line
+
+Written by `python -m breadth.cli.reference`. {help}
+
+`--json` gives machine-readable output. The exit code is 0, 1 after an error (one line on the error stream), 2 after a
+wrong call, and 3 with `--strict` if records were skipped. `breadth --install-completion` sets up completion in your
+shell.
+"""
+
 
 def text() -> str:
-    """The page."""
+    """Return the page."""
     root: Any = typer.main.get_command(app)
-    lines = ["# Command line", "", "Written by `python -m breadth.cli.reference`. " + root.help, ""]
-    lines += [
-        "`--json` gives machine-readable output. Exit codes: 0, 1 for an error (one line on the error stream), 2 for a"
-    ]
-    lines += [
-        "wrong call, 3 with `--strict` if records were skipped. `breadth --install-completion` sets up the shell.",
-        "",
-    ]
-    for name, command in _commands(root, ""):
+    lines = [_OPENING.format(help=root.help)]
+    for name, command in _list_commands(root, ""):
         arguments = [p for p in command.params if p.param_type_name == "argument"]
         options = [p for p in command.params if p.param_type_name == "option"]
         usage = " ".join(["breadth", name, *(p.metavar or p.name.upper() for p in arguments), "[OPTIONS]"])
         lines += [f"## breadth {name}", "", command.help, "", f"    {usage}", ""]
         lines += [f"- `{p.metavar or p.name.upper()}`: {p.help}" for p in arguments if p.help]
-        lines += [_option(p) for p in options]
+        lines += [_describe_option(p) for p in options]
         lines += [""]
     return "\n".join(lines)
 
 
-def _commands(group: Any, before: str) -> Iterator[tuple[str, Any]]:
-    """Commands with their names, those of a group after the others."""
+def _list_commands(group: Any, before: str) -> Iterator[tuple[str, Any]]:
+    """Yield the full name of every command, and the command."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
-            yield from _commands(command, f"{before}{name} ")
+            yield from _list_commands(command, f"{before}{name} ")
         else:
             yield f"{before}{name}", command
 
 
-def _option(option: Any) -> str:
+def _describe_option(option: Any) -> str:
     names = ", ".join(f"`{name}`" for name in option.opts)
     default = "" if option.default in (None, False) or option.is_flag else f" (default {option.default})"
     required = " (required)" if option.required else ""

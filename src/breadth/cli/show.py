@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -18,16 +20,37 @@ from breadth.selection import Selection
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
+Curves = dict[str, list[tuple[float, float]]]
+"""Relevance and diversity of each method, θ by θ."""
 
-def dump(data: Any) -> None:
-    """One JSON document on the standard output, always UTF-8."""
+_SHOWN = 220
+"""How many characters of a passage a table shows."""
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON document on the standard output, always in UTF-8."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     print(json.dumps(data, ensure_ascii=False, indent=1))  # noqa: T201
 
 
+def rate_progress(quiet: bool) -> Progress:
+    """Make a progress bar that shows the field `rate` of its task, on terminals only."""
+    return _progress(TextColumn("{task.fields[rate]}"), quiet)
+
+
+def count_progress(quiet: bool) -> Progress:
+    """Make a progress bar that shows how many are done, on terminals only."""
+    return _progress(MofNCompleteColumn(), quiet)
+
+
+def _progress(column: ProgressColumn, quiet: bool) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), column, TimeRemainingColumn())
+    return Progress(*columns, console=err, disable=quiet or not err.is_terminal)
+
+
 def selection_data(found: Selection) -> dict[str, Any]:
-    """A selection as plain data."""
+    """Describe a selection as plain data."""
     certificate = None
     if found.certificate is not None:
         c = found.certificate
@@ -45,13 +68,13 @@ def selection_data(found: Selection) -> dict[str, Any]:
 
 
 def results_data(results: Results) -> dict[str, Any]:
-    """Results as plain data."""
+    """Describe results as plain data."""
     hits = [{"id": h.id, "score": h.score, "text": h.text, "metadata": dict(h.metadata)} for h in results]
     return {"query": results.query, "searched": results.searched, "hits": hits, **selection_data(results.selection)}
 
 
-def in_words(found: Selection) -> str:
-    """The certificate as a sentence."""
+def certificate_sentence(found: Selection) -> str:
+    """Say in a sentence what is proved about a set."""
     c = found.certificate
     if c is None:
         return f"{found.method} gives no certificate."
@@ -63,7 +86,7 @@ def in_words(found: Selection) -> str:
 
 
 def hits_table(results: Results, title: str, adds: Any = None, marks: dict[str, str] | None = None) -> Table:
-    """Passages with their relevance and what each adds."""
+    """Make a table of passages with their relevance, what each adds, and a mark before some of them."""
     table = Table(title=title, title_justify="left", show_lines=False, expand=True)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("relevance", justify="right", no_wrap=True)
@@ -74,36 +97,57 @@ def hits_table(results: Results, title: str, adds: Any = None, marks: dict[str, 
         cells: list[Any] = [str(place), f"{hit.score:.3f}"]
         if adds is not None:
             cells.append("" if adds[place - 1] is None else f"{adds[place - 1]:.4f}")
-        table.add_row(*cells, _passage(hit, (marks or {}).get(hit.id, "")))
+        table.add_row(*cells, _passage_text(hit, (marks or {}).get(hit.id, "")))
     return table
 
 
-def _passage(hit: Hit, mark: str) -> Text:
+def _passage_text(hit: Hit, mark: str) -> Text:
     text = Text(overflow="fold")
     if mark:
         text.append(f"{mark} ", style="bold red" if mark.startswith("copy") else "bold green")
     text.append(hit.id, style="bold")
     words = " ".join(hit.text.split())
-    text.append("  " + (words if len(words) <= 220 else words[:219] + "…"))
+    text.append("  " + (words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"))
     return text
 
 
+def curves_table(curves: Curves, thetas: Sequence[float], knee: float, title: str) -> Table:
+    """Make a table of what each method reaches at each θ; the knee stands out."""
+    table = Table(title=title, title_justify="left")
+    table.add_column("θ", justify="right")
+    for method in curves:
+        table.add_column(method, justify="right")
+    for place, theta in enumerate(thetas):
+        cells = [f"{curve[place][0]:.3f} / {curve[place][1]:.3f}" for curve in curves.values()]
+        table.add_row(f"{theta:g}", *cells, style="bold green" if theta == knee else None)
+    return table
+
+
+def curves_data(curves: Curves, thetas: Sequence[float]) -> dict[str, list[dict[str, float]]]:
+    """Describe what each method reaches at each θ as plain data."""
+    return {
+        method: [{"theta": t, "relevance": r, "diversity": d} for t, (r, d) in zip(thetas, curve, strict=True)]
+        for method, curve in curves.items()
+    }
+
+
 def diagnosis_table(found: Diagnosis) -> Table:
-    """The curve over θ."""
+    """Make a table of the curve over θ."""
     title = f"{found.queries} queries, k = {found.k}, {found.documents:,} passages"
     table = Table(title=title, title_justify="left")
     for name in ("θ", "relevance", "ILAD", "near-copies", "queries affected"):
         table.add_column(name, justify="right")
-    for at in found.curve:
-        label = "1 (top-k)" if at.theta == 1.0 else f"{at.theta:g}"
-        style = "bold green" if at.theta == found.suggested_theta else None
-        cells = (label, f"{at.relevance:.3f}", f"{at.diversity:.3f}", f"{at.redundant:.1%}", f"{at.affected:.0%}")
+    for point in found.curve:
+        label = "1 (top-k)" if point.theta == 1.0 else f"{point.theta:g}"
+        style = "bold green" if point.theta == found.suggested_theta else None
+        qualities = (f"{point.relevance:.3f}", f"{point.diversity:.3f}")
+        cells = (label, *qualities, f"{point.redundant:.1%}", f"{point.affected:.0%}")
         table.add_row(*cells, style=style)
     return table
 
 
 def diagnosis_data(found: Diagnosis) -> dict[str, Any]:
-    """A diagnosis as plain data."""
+    """Describe a diagnosis as plain data."""
     return {
         "queries": found.queries,
         "k": found.k,
@@ -112,5 +156,5 @@ def diagnosis_data(found: Diagnosis) -> dict[str, Any]:
         "suggested_theta": found.suggested_theta,
         "keep": found.keep,
         "verdict": found.verdict(),
-        "curve": [vars(at) for at in found.curve],
+        "curve": [vars(point) for point in found.curve],
     }

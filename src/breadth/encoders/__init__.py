@@ -1,40 +1,25 @@
-"""From text to unit vectors. `encoder("…")` makes one from a short description."""
-
-from __future__ import annotations
+"""From text to unit vectors. `encoder("…")` makes an encoder from a short description."""
 
 from breadth.encoders.builtin import BuiltinEncoder
-from breadth.encoders.models import Model2VecEncoder, OnnxEncoder, OpenAIEncoder, SentenceTransformersEncoder
-from breadth.encoders.protocol import Encoder, Kind
-from breadth.errors import InputError
-
-SPELLINGS = "builtin, sentence-transformers:MODEL, model2vec:MODEL, openai:MODEL[@URL], onnx:FOLDER"
-
-
-def encoder(description: str) -> Encoder:
-    """One of: builtin, sentence-transformers:MODEL, model2vec:MODEL, openai:MODEL[@URL], onnx:FOLDER."""
-    family, _, model = description.partition(":")
-    if family == "builtin":
-        return BuiltinEncoder()
-    if model and family == "sentence-transformers":
-        return SentenceTransformersEncoder(model)
-    if model and family == "model2vec":
-        return Model2VecEncoder(model)
-    if model and family == "openai":
-        name, _, url = model.partition("@")
-        return OpenAIEncoder(name, url or None)
-    if model and family == "onnx":
-        return OnnxEncoder(model.partition("#")[0])
-    raise InputError(f"encoder must be one of {SPELLINGS}; got {description!r}")
-
+from breadth.encoders.model2vec import Model2VecEncoder
+from breadth.encoders.onnx import OnnxEncoder
+from breadth.encoders.openai import OpenAIEncoder
+from breadth.encoders.protocol import Encoder, Kind, Vectors, unit_rows
+from breadth.encoders.registry import ENCODERS, SPELLINGS, Entry, encoder
+from breadth.encoders.sentence_transformers import SentenceTransformersEncoder
 
 __all__ = [
+    "ENCODERS",
     "SPELLINGS",
     "BuiltinEncoder",
     "Encoder",
+    "Entry",
     "Kind",
     "Model2VecEncoder",
     "OnnxEncoder",
     "OpenAIEncoder",
     "SentenceTransformersEncoder",
+    "Vectors",
     "encoder",
+    "unit_rows",
 ]

@@ -1,13 +1,14 @@
-"""What turns text into unit vectors."""
+"""What an encoder is: it turns texts into unit vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from breadth.checks import check_choice
 from breadth.errors import InputError
 
 Kind = Literal["document", "query"]
@@ -16,10 +17,14 @@ Vectors = npt.NDArray[np.float32]
 
 @runtime_checkable
 class Encoder(Protocol):
-    """`encode(texts, kind)` returns (len(texts), dim) float32 rows of unit length.
+    """Anything with a `name`, a `dim` and `encode(texts, kind)`.
 
-    `name` tells what made the vectors: two encoders with one name give the same vectors. A row of zeros says that a
-    text holds nothing the encoder knows.
+    `encode` returns one float32 row for each text, of shape (len(texts), dim), also for an empty list. A row has
+    length 1, or is all zeros if the text holds nothing that the encoder knows. A row depends on its own text alone,
+    not on the others in the list. `kind` says whether the texts are documents or queries; an encoder that treats both
+    alike ignores it.
+
+    `name` says what made the vectors: two encoders with the same name give the same vectors.
     """
 
     @property
@@ -29,8 +34,23 @@ class Encoder(Protocol):
     def encode(self, texts: Sequence[str], kind: Kind = "document") -> Vectors: ...
 
 
+def check_texts(texts: Sequence[str], kind: Kind) -> list[str]:
+    """Check the arguments of `encode` and return the texts as a list."""
+    check_choice(kind, "kind", get_args(Kind))
+    if isinstance(texts, (str, bytes)):
+        raise InputError(f"texts must be a list of texts, got {type(texts).__name__}; pass [text]")
+    try:
+        found = list(texts)
+    except TypeError:
+        raise InputError(f"texts must be a list of texts, got {texts!r}") from None
+    for place, text in enumerate(found):
+        if not isinstance(text, str):
+            raise InputError(f"texts must hold texts only, got {text!r} at place {place}")
+    return found
+
+
 def unit_rows(rows: Any, wanted: int, name: str) -> Vectors:
-    """What a model returned, as float32 rows of unit length; rows of zeros stay."""
+    """Turn what a model returned into float32 rows of unit length; rows of zeros stay as they are."""
     vectors = np.array(rows, dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != wanted:
         raise InputError(f"encoder {name} was given {wanted} texts and returned an array of shape {vectors.shape}")
@@ -38,3 +58,8 @@ def unit_rows(rows: Any, wanted: int, name: str) -> Vectors:
         raise InputError(f"encoder {name} returned NaN or infinity for one of the texts")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0.0, lengths, 1.0), dtype=np.float32)
+
+
+def no_rows(dim: int) -> Vectors:
+    """Return the rows of an empty list of texts."""
+    return np.empty((0, dim), dtype=np.float32)

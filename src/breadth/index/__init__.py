@@ -1,7 +1,9 @@
-"""A directory on disk with documents and their vectors, made for diverse search."""
+"""A folder on disk with documents and their vectors, made for diverse search."""
 
 from breadth.index.bm25 import BM25, PER_QUERY
+from breadth.index.diagnosis import Diagnosis, diagnose
 from breadth.index.documents import Document, Hit, Results
 from breadth.index.index import Index
+from breadth.index.writer import Added
 
-__all__ = ["BM25", "PER_QUERY", "Document", "Hit", "Index", "Results"]
+__all__ = ["BM25", "PER_QUERY", "Added", "Diagnosis", "Document", "Hit", "Index", "Results", "diagnose"]

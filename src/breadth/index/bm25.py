@@ -1,4 +1,4 @@
-"""BM25 over texts (extra `bm25`): relevance by words, and the candidate pools of the paper."""
+"""BM25 over texts in memory (extra `bm25`): relevance by words, and the candidate pools of the paper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from breadth.checks import check_count
 from breadth.errors import InputError, MissingExtraError
 
 PER_QUERY = 3000
-"""Passages that the paper takes for each question."""
+"""How many passages the paper takes for each question."""
 
 
 class BM25:
@@ -31,11 +31,11 @@ class BM25:
         self._stemmer = Stemmer.Stemmer("english")
         self._size = len(texts)
         self._index = bm25s.BM25()
-        self._index.index(self._tokens(list(texts)), show_progress=False)
+        self._index.index(self._tokenize(list(texts)), show_progress=False)
 
     def scores(self, query: str) -> npt.NDArray[np.float32]:
-        """The score of every text, zero where no word is shared: what `select(scores=…)` takes."""
-        tokens = self._tokens([query], ids=False)[0]
+        """Score every text, 0 where it shares no word with the query. `breadth.select(scores=…)` takes the result."""
+        tokens = self._tokenize([query], ids=False)[0]
         known = [token for token in tokens if token in self._index.vocab_dict]
         if not known:
             return np.zeros(self._size, dtype=np.float32)
@@ -43,15 +43,15 @@ class BM25:
         return scores
 
     def top(self, query: str, count: int) -> Ids:
-        """Texts that share a word with the query, best first, `count` at the most."""
+        """Return the texts that share a word with the query, best first, at most `count`."""
         scores = self.scores(query)
         order = np.argsort(-scores, kind="stable")[: check_count(count, "count")]
         return order[scores[order] > 0.0].astype(np.int64)
 
     def pool(self, queries: Sequence[str], per_query: int = PER_QUERY) -> Ids:
-        """The best of every query, merged, each text once, in increasing order."""
+        """Merge the best texts of every query: each text once, in increasing order."""
         found = [self.top(query, per_query) for query in queries]
         return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
-    def _tokens(self, texts: list[str], ids: bool = True) -> Any:
+    def _tokenize(self, texts: list[str], ids: bool = True) -> Any:
         return self._bm25s.tokenize(texts, stopwords="en", stemmer=self._stemmer, return_ids=ids, show_progress=False)

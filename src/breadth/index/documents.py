@@ -1,4 +1,4 @@
-"""What goes into an index, and what comes out of it."""
+"""What you put into an index, and what a search returns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any
 from breadth.errors import InputError
 from breadth.selection import Selection
 
-_PLAIN = (str, int, float, bool, type(None))
+PLAIN = (str, int, float, bool, type(None))
+"""The types that a value of metadata can have."""
+ROW_NUMBER = "breadth_row_number"
+"""A column that conditions over metadata see beside the fields, so no field can have this name."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A passage with an id of its own and any metadata: names with plain values."""
+    """A passage with its own id and any metadata, which is a dictionary of names with plain values."""
 
     id: str
     text: str
@@ -27,19 +30,24 @@ class Document:
         if not isinstance(self.text, str) or not self.text.strip():
             raise InputError(f"document {self.id!r} has no text")
         for name, value in self.metadata.items():
-            if not isinstance(name, str) or not isinstance(value, _PLAIN):
-                raise InputError(
-                    f"document {self.id!r}: metadata must be names with plain values (text, number, true, null), "
-                    f"got {name!r}: {value!r}"
-                )
-            if '"' in name or name.lower() == "breadth_row_number":
-                raise InputError(f"document {self.id!r}: metadata cannot have the name {name!r}")
-            if isinstance(value, float) and not math.isfinite(value):
-                raise InputError(f"document {self.id!r}: metadata {name!r} is {value}; leave it out or use null")
+            _check_metadata(self.id, name, value)
+        everything = (self.id, self.text, *map(str, self.metadata), *map(str, self.metadata.values()))
         try:
-            "".join((self.id, self.text, *map(str, self.metadata), *map(str, self.metadata.values()))).encode()
+            "".join(everything).encode()
         except UnicodeEncodeError as error:
             raise InputError(f"document {self.id!r} holds half a character ({error.reason}); repair the text") from None
+
+
+def _check_metadata(identity: str, name: Any, value: Any) -> None:
+    if not isinstance(name, str) or not isinstance(value, PLAIN):
+        raise InputError(
+            f"document {identity!r}: metadata must be names with plain values (text, number, true, null), "
+            f"got {name!r}: {value!r}"
+        )
+    if '"' in name or name.lower() == ROW_NUMBER:
+        raise InputError(f"document {identity!r}: metadata cannot have the name {name!r}; rename the field")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"document {identity!r}: metadata {name!r} is {value}; leave it out or use null")
 
 
 @dataclass(frozen=True)

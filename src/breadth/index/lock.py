@@ -11,18 +11,18 @@ from breadth.errors import StoreError
 try:
     import fcntl
 
-    def _taken(file: int) -> None:
+    def _lock_file(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 except ImportError:  # Windows
     import msvcrt
 
-    def _taken(file: int) -> None:
+    def _lock_file(file: int) -> None:
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
 
 
 class Lock:
-    """Use it in a `with`; a second writer is told at once."""
+    """Hold the lock inside a `with` block. A second writer does not wait: it gets an error at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -30,7 +30,7 @@ class Lock:
     def __enter__(self) -> Lock:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            _taken(self._file)
+            _lock_file(self._file)
         except OSError:
             os.close(self._file)
             raise StoreError(f"another process is writing to {self._path.parent}; wait until it is done") from None

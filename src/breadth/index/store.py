@@ -1,6 +1,6 @@
-"""The SQLite side of an index: documents, metadata, full text, and which vector segments belong to it.
+"""The SQLite side of an index: documents, metadata, full text, and the list of its vector segments.
 
-A segment's file is complete on the disk before the transaction that names it commits: whatever SQLite shows is whole.
+A segment's file is complete on disk before the transaction that names it commits, so whatever SQLite shows is whole.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Ids
 from breadth.errors import InputError, StoreError
-from breadth.index.documents import Document
+from breadth.index.documents import ROW_NUMBER, Document
+from breadth.arrays import Ids
 
 FORMAT = 1
 _SCHEMA = """
@@ -45,14 +45,15 @@ END;
 """
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}
 _RESERVED = ("id", "text")
-_ROW = "breadth_row_number"
-_PATIENCE = 20.0
-"""Seconds that a condition may take."""
+_CONDITION_SECONDS = 20.0
+"""The longest that a condition may take."""
+_MARKS = 500
+"""Values in one SQL statement; SQLite allows 999 in old versions."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A vector file: rows `start` … `start + rows` of the index, as numbers that are never used again."""
+    """A vector file. Its rows have the numbers `start` … `start + rows - 1`, which are never used again."""
 
     number: int
     file: str
@@ -60,12 +61,28 @@ class Segment:
     rows: int
 
 
+@dataclass(frozen=True)
+class StoredRow:
+    """A document as the store holds it: its row number, its text, and its metadata as JSON."""
+
+    number: int
+    text: str
+    metadata: str
+
+    def holds(self, document: Document) -> bool:
+        """Whether the content is that of this document."""
+        return self.text == document.text and self.metadata == metadata_json(document)
+
+
 class StaleError(StoreError):
-    """What was read before has changed since."""
+    """Something that was read before has changed since."""
 
 
 class Store:
-    """One connection. `writing` wraps a change, `reading` several reads of one state: nothing half done is seen."""
+    """One connection to the file. Nobody sees half a change.
+
+    `transaction` wraps a change, and `snapshot` wraps several reads that must see the same state.
+    """
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
@@ -84,7 +101,7 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, facts: dict[str, str]) -> None:
-        """Make an empty store; it appears under its name only when it is complete."""
+        """Make an empty store. The file gets its name only when it is complete."""
         partial = path.with_suffix(".partial")
         partial.unlink(missing_ok=True)
         db = sqlite3.connect(partial)
@@ -97,11 +114,12 @@ class Store:
         partial.rename(path)
 
     def close(self) -> None:
+        """Close the connection."""
         self._db.close()
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Everything read inside is of one moment."""
+    def snapshot(self) -> Iterator[None]:
+        """Make everything that is read inside show the same moment."""
         self._db.execute("BEGIN")
         try:
             yield
@@ -110,38 +128,41 @@ class Store:
                 self._db.execute("COMMIT")
 
     def fact(self, name: str) -> str | None:
+        """Return what was recorded under this name when the index was made."""
         row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def version(self) -> int:
-        """Changes whenever another connection has committed something."""
+        """Return a number that changes whenever another connection has committed something."""
         return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def segments(self) -> list[Segment]:
+        """List the segments in the order of their row numbers."""
         rows = self._db.execute("SELECT number, file, start, rows FROM segments ORDER BY start")
         return [Segment(*row) for row in rows]
 
     def count(self) -> int:
+        """Count the documents."""
         return int(self._db.execute("SELECT count(*) FROM documents").fetchone()[0])
 
     def numbers(self, where: str | None = None) -> Ids:
-        """The row numbers of all documents, or of those a condition holds for, in increasing order."""
+        """Return the row numbers of all documents, or of those a condition holds for, in increasing order."""
         if where is None:
             rows = self._db.execute("SELECT number FROM documents ORDER BY number").fetchall()
         else:
-            rows = self._filtered(where)
+            rows = self._select_where(where)
         return np.array(rows, dtype=np.int64).reshape(-1)
 
     def fields(self) -> list[str]:
-        """Names of metadata that any document has."""
+        """List the names of metadata that any document has."""
         return [str(row[0]) for row in self._db.execute("SELECT name FROM fields ORDER BY name")]
 
     def documents(self, numbers: Iterable[int]) -> list[Document]:
-        """The documents with these row numbers, in this order."""
+        """Return the documents with these row numbers, in this order."""
         wanted = [int(n) for n in numbers]
         found: dict[int, Document] = {}
-        for start in range(0, len(wanted), 500):
-            some = wanted[start : start + 500]
+        for start in range(0, len(wanted), _MARKS):
+            some = wanted[start : start + _MARKS]
             marks = ",".join("?" * len(some))
             sql = f"SELECT number, id, text, metadata FROM documents WHERE number IN ({marks})"
             for number, identity, text, metadata in self._db.execute(sql, some):
@@ -151,24 +172,18 @@ class Store:
             raise StaleError(f"row {missing[0]} has no document any more; search again")
         return [found[n] for n in wanted]
 
-    def stored(self, ids: Sequence[str]) -> dict[str, tuple[int, str, str]]:
-        """For each id that is there: its row number, text and metadata."""
-        found: dict[str, tuple[int, str, str]] = {}
-        for start in range(0, len(ids), 500):
-            some = list(ids[start : start + 500])
+    def find(self, ids: Sequence[str]) -> dict[str, StoredRow]:
+        """Return what is stored for each of these ids that is there."""
+        found: dict[str, StoredRow] = {}
+        for start in range(0, len(ids), _MARKS):
+            some = list(ids[start : start + _MARKS])
             marks = ",".join("?" * len(some))
             sql = f"SELECT id, number, text, metadata FROM documents WHERE id IN ({marks})"
-            found |= {row[0]: (row[1], row[2], row[3]) for row in self._db.execute(sql, some)}
+            found |= {identity: StoredRow(*row) for identity, *row in self._db.execute(sql, some)}
         return found
 
-    def everything(self) -> Iterator[tuple[int, Document]]:
-        """All documents with their row numbers, in order."""
-        sql = "SELECT number, id, text, metadata FROM documents ORDER BY number"
-        for number, identity, text, metadata in self._db.execute(sql):
-            yield number, Document(identity, text, json.loads(metadata))
-
-    def words(self, query: str, limit: int | None = None) -> tuple[Ids, Any]:
-        """Rows that share a word with the query and their BM25 scores, best first."""
+    def match_words(self, query: str, limit: int | None = None) -> tuple[Ids, Any]:
+        """Return the numbers of rows that share a word with the query and their BM25 scores, best first."""
         terms = [part for part in "".join(c if c.isalnum() else " " for c in query).split() if part]
         if not terms:
             return np.empty(0, dtype=np.int64), np.empty(0)
@@ -178,84 +193,90 @@ class Store:
         return np.array([r[0] for r in rows], dtype=np.int64), np.array([r[1] for r in rows], dtype=np.float64)
 
     @contextmanager
-    def writing(self) -> Iterator[Writing]:
-        """A transaction: all of it or nothing."""
+    def transaction(self) -> Iterator[Transaction]:
+        """Change the store: all of what is done inside is committed, or nothing."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            yield Writing(self._db)
+            yield Transaction(self._db)
             self._db.execute("COMMIT")
         except BaseException:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
 
-    def _filtered(self, where: str) -> list[Any]:
-        if not isinstance(where, str) or not where.strip():
-            raise InputError(f"where must be a condition such as \"source = 'NIDDK' and year > 2010\", got {where!r}")
-        fields = [name for name in self.fields() if name not in _RESERVED]
-        known = ", ".join([*_RESERVED, *fields])
-        for name in re.findall(r'"([^"]*)"', re.sub(r"'(?:[^']|'')*'", "''", where)):
-            if name.lower() not in {n.lower() for n in (*_RESERVED, *fields)}:  # SQLite would take it for a text
-                raise InputError(f"where {where!r}: there is no field {name!r}; the fields are {known}")
-        columns = [f"number AS {_ROW}", *_RESERVED]
+    def _select_where(self, where: str) -> list[Any]:
+        fields = self._check_condition(where)
+        columns = [f"number AS {ROW_NUMBER}", *_RESERVED]
         for name in fields:
             path = "$." + json.dumps(name, ensure_ascii=False)
-            columns.append(f"json_extract(metadata, {_quoted(path)}) AS {_identifier(name)}")
-        inner = f"SELECT {_ROW} FROM (SELECT {', '.join(columns)} FROM documents) WHERE ({where}\n)"
-        until = time.monotonic() + _PATIENCE
+            columns.append(f"json_extract(metadata, {_quote_text(path)}) AS {_quote_name(name)}")
+        inner = f"SELECT {ROW_NUMBER} FROM (SELECT {', '.join(columns)} FROM documents) WHERE ({where}\n)"
+        until = time.monotonic() + _CONDITION_SECONDS
         self._db.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
         self._db.set_progress_handler(lambda: time.monotonic() > until, 10_000)
         try:
             sql = f"SELECT number FROM documents WHERE number IN ({inner}) ORDER BY number"
             return self._db.execute(sql).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
+            known = ", ".join((*_RESERVED, *fields))
             raise InputError(f"where {where!r} cannot be used: {error}; the fields are {known}") from error
         finally:
             self._db.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
             self._db.set_progress_handler(None, 0)
 
+    def _check_condition(self, where: str) -> list[str]:
+        """Check what SQLite would not, and return the fields beside id and text that a condition can name."""
+        if not isinstance(where, str) or not where.strip():
+            raise InputError(f"where must be a condition such as \"source = 'NIDDK' and year > 2010\", got {where!r}")
+        fields = [name for name in self.fields() if name not in _RESERVED]
+        known = (*_RESERVED, *fields)
+        for name in re.findall(r'"([^"]*)"', re.sub(r"'(?:[^']|'')*'", "''", where)):
+            if name.lower() not in {n.lower() for n in known}:  # SQLite would take it for a text
+                raise InputError(f"where {where!r}: there is no field {name!r}; the fields are {', '.join(known)}")
+        return fields
 
-class Writing:
-    """What can be changed inside a transaction."""
+
+class Transaction:
+    """The changes that can be made inside a transaction."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def segment(self, file: str, documents: Sequence[Document]) -> None:
-        """A new segment with these documents, row by row."""
+    def add_segment(self, file: str, documents: Sequence[Document]) -> None:
+        """Add a segment whose rows are these documents, in this order."""
         (start,) = self._db.execute("SELECT coalesce(max(start + rows), 0) FROM segments").fetchone()
         self._db.execute("INSERT INTO segments(file, start, rows) VALUES (?, ?, ?)", (file, start, len(documents)))
-        rows = [(start + i, d.id, d.text, dumped(d)) for i, d in enumerate(documents)]
+        rows = [(start + i, d.id, d.text, metadata_json(d)) for i, d in enumerate(documents)]
         self._db.executemany("INSERT INTO documents VALUES (?, ?, ?, ?)", rows)
         names = {name for d in documents for name in d.metadata}
         self._db.executemany("INSERT OR IGNORE INTO fields VALUES (?)", [(name,) for name in sorted(names)])
 
-    def remove(self, ids: Sequence[str]) -> int:
-        """Take documents out; how many were there."""
+    def remove_documents(self, ids: Sequence[str]) -> int:
+        """Remove documents and return how many there were."""
         return sum(self._db.execute("DELETE FROM documents WHERE id = ?", (identity,)).rowcount for identity in ids)
 
-    def forgotten(self, segments: Sequence[Segment]) -> None:
-        """Take segments out that have no document any more."""
+    def drop_segments(self, segments: Sequence[Segment]) -> None:
+        """Remove segments that have no document any more."""
         self._db.executemany("DELETE FROM segments WHERE number = ?", [(segment.number,) for segment in segments])
 
-    def replaced(self, file: str, numbers: Sequence[int], old: Sequence[Segment]) -> None:
-        """One segment instead of several: the documents with these numbers are its rows now, in this order."""
+    def replace_segments(self, old: Sequence[Segment], file: str, numbers: Sequence[int]) -> None:
+        """Put one segment in the place of several: its rows are the documents with these numbers, in this order."""
         (start,) = self._db.execute("SELECT coalesce(max(start + rows), 0) FROM segments").fetchone()
         self._db.executemany(
             "UPDATE documents SET number = ? WHERE number = ?", [(start + i, n) for i, n in enumerate(numbers)]
         )
-        self.forgotten(old)
+        self.drop_segments(old)
         self._db.execute("INSERT INTO segments(file, start, rows) VALUES (?, ?, ?)", (file, start, len(numbers)))
 
 
-def dumped(document: Document) -> str:
-    """A document's metadata as it is stored."""
+def metadata_json(document: Document) -> str:
+    """Return a document's metadata as it is stored."""
     return json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True, allow_nan=False)
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _identifier(name: str) -> str:
+def _quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

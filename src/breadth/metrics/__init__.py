@@ -4,6 +4,7 @@ from breadth.metrics.distance import ilad, min_distance
 from breadth.metrics.matching import SearchableText, answer_forms, normalise
 from breadth.metrics.ranked import alpha_ndcg, subtopic_recall
 from breadth.metrics.recall import answer_recall, asqa_recall, qampari_recall
+from breadth.metrics.redundancy import near_copies, redundancy
 from breadth.metrics.relevance import mean_relevance
 
 __all__ = [
@@ -15,7 +16,9 @@ __all__ = [
     "ilad",
     "mean_relevance",
     "min_distance",
+    "near_copies",
     "normalise",
     "qampari_recall",
+    "redundancy",
     "subtopic_recall",
 ]

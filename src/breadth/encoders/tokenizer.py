@@ -1,0 +1,17 @@
+"""Tokenizers from a file. The only importer of the package `tokenizers`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from breadth.errors import MissingExtraError
+
+
+def load_tokenizer(path: str | Path, extra: str) -> Any:
+    """Load a tokenizer.json; `extra` is the extra that brings the package to the encoder that asks."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise MissingExtraError("tokenizers", extra) from None
+    return Tokenizer.from_file(str(path))
