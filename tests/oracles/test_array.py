@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import breadth.oracles.array as array_module
 from breadth import ArrayOracle, InputError
-from breadth.oracles import Oracle, ScoringOracle, facts
+from breadth.oracles import Oracle, ScoringOracle, describe
 from breadth.oracles.protocol import RelevanceOracle
 from tests.synthetic import duplicated, isotropic
 
@@ -42,8 +42,8 @@ def test_it_has_all_optional_abilities(rng):
     assert isinstance(oracle, Oracle)
     assert isinstance(oracle, ScoringOracle)
     assert isinstance(oracle, RelevanceOracle)
-    assert facts(oracle).max_squared_norm == pytest.approx(1, abs=1e-6)
-    assert facts(ArrayOracle(oracle._array.astype(np.float16))).length_error > 1e-5
+    assert describe(oracle).max_squared_norm == pytest.approx(1, abs=1e-6)
+    assert describe(ArrayOracle(oracle._array.astype(np.float16))).length_error > 1e-5
 
 
 @given(st.integers(1, 60), st.integers(1, 7), st.integers(0, 2**32 - 1), st.integers(1, 60))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from breadth import ArrayOracle, CachingOracle, CountingOracle, InputError
-from breadth.oracles import ScoringOracle, facts
+from breadth.oracles import ScoringOracle, describe
 from tests.synthetic import isotropic
 
 
@@ -37,7 +37,7 @@ def test_a_wrapper_answers_like_what_it_wraps(E, rng, wrap):
         np.testing.assert_array_equal(wrapped.rows(ids[:0]), plain.rows(ids[:0]))
         np.testing.assert_array_equal(wrapped.mean(), plain.mean())
         np.testing.assert_array_equal(wrapped.scores(W), plain.scores(W))
-    assert facts(wrapped) == facts(plain)
+    assert describe(wrapped) == describe(plain)
 
 
 @pytest.mark.parametrize("wrap", [CountingOracle, CachingOracle])
@@ -45,7 +45,7 @@ def test_a_wrapper_claims_no_ability_it_does_not_have(E, wrap):
     wrapped = wrap(SearchOnly(E))
     assert not isinstance(wrapped, ScoringOracle)
     assert wrapped.exact is False
-    assert facts(wrapped).max_squared_norm == pytest.approx(1.002, abs=1e-4)
+    assert describe(wrapped).max_squared_norm == pytest.approx(1.002, abs=1e-4)
 
 
 def test_counting(E):
