@@ -1,4 +1,4 @@
-"""Collections of vectors that can be searched: the protocols and the oracles."""
+"""Collections of vectors that can be searched: the protocols, the oracles and the registry that lists them."""
 
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
@@ -13,11 +13,14 @@ from breadth.oracles.protocol import (
     ScoringOracle,
     describe,
 )
+from breadth.oracles.registry import ORACLES, WRAPPERS, OracleKind, WrapperKind
 from breadth.oracles.segmented import SegmentedOracle
 from breadth.oracles.torch import TorchOracle
 from breadth.oracles.wrappers import CachingOracle, CountingOracle
 
 __all__ = [
+    "ORACLES",
+    "WRAPPERS",
     "ArrayOracle",
     "AsyncOracle",
     "BoundedOracle",
@@ -26,11 +29,13 @@ __all__ = [
     "CountingOracle",
     "Facts",
     "Oracle",
+    "OracleKind",
     "Reached",
     "ReachingOracle",
     "RelevanceOracle",
     "ScoringOracle",
     "SegmentedOracle",
     "TorchOracle",
+    "WrapperKind",
     "describe",
 ]
