@@ -1,4 +1,4 @@
-"""Several segments, or parts of them, answer like one array of the same rows."""
+"""What is special to segments: any number of them, of any size, whole or in part, answer like one array."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import breadth
 from breadth import ArrayOracle, CompactOracle, InputError
 from breadth.oracles.segmented import SegmentedOracle
+from tests.oracles.promises import assert_above, assert_mean, assert_rows, assert_top, brute_force
 from tests.synthetic import clustered, isotropic, query_near
 
 
@@ -26,22 +27,15 @@ def test_the_answers_of_one_array(sizes, d, seed, data):
     oracle = SegmentedOracle(parts, np.arange(len(E)))
     W = rng.standard_normal((3, d))
     m = data.draw(st.integers(1, len(E)))
-    ids, scores = oracle.top(W, m)
-    exact = E.astype(np.float64) @ W.T
-    for j in range(3):
-        assert len(set(ids[j].tolist())) == m
-        np.testing.assert_allclose(scores[j], np.sort(exact[:, j])[::-1][:m], atol=1e-5)
     some = rng.permutation(len(E))[:m]
-    np.testing.assert_array_equal(oracle.rows(some), E[some])
-    np.testing.assert_allclose(oracle.mean(), E.astype(np.float64).mean(axis=0), atol=1e-6)
-    np.testing.assert_allclose(oracle.exact_scores(W[0]), exact[:, 0], atol=1e-5)
-    thresholds = np.quantile(exact, 0.6, axis=0)
+    exact = brute_force(E, W)
+    assert_top(oracle, E, W, m)
+    assert_rows(oracle, E, some)
+    assert_mean(oracle, E)
+    np.testing.assert_allclose(oracle.exact_scores(W[0]), exact[0], atol=1e-5)
     within = np.sort(some) if data.draw(st.booleans()) else None
-    asked = np.arange(len(E)) if within is None else within
-    for j, reached in enumerate(oracle.above(W, thresholds, np.full(3, len(E)), within)):
-        others = np.setdiff1d(asked, reached.ids)
-        assert np.all(exact[others, j] <= reached.ceiling + 1e-5)
-        assert reached.ceiling <= thresholds[j] + 1e-5
+    most = np.full(3, data.draw(st.sampled_from([1, len(E), 2 * len(E)])))
+    assert_above(oracle, E, W, np.quantile(exact, 0.6, axis=1), most, within)
 
 
 @pytest.mark.parametrize("theta", [0.5, 0.7, 0.9])

@@ -1,4 +1,4 @@
-"""The torch oracle gives the answers of a full scan, in every precision and however it is cut into chunks."""
+"""What is special to torch: tensors of every precision, chunks of any size, and the methods on top of it."""
 
 from __future__ import annotations
 
@@ -8,28 +8,22 @@ import torch
 
 import breadth
 from breadth import ArrayOracle, InputError
-from breadth.oracles import Oracle, ScoringOracle, TorchOracle
+from breadth.oracles import TorchOracle
+from tests.oracles.promises import assert_mean, assert_rows, assert_scores, assert_top
 from tests.synthetic import clustered, isotropic, query_near
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
 @pytest.mark.parametrize("chunk", [1, 7, 500, None])
-def test_the_answers_of_a_full_scan(rng, dtype, chunk):
+def test_answers_do_not_depend_on_the_chunks(rng, dtype, chunk):
     stored = torch.from_numpy(clustered(rng, 300, 24)).to(dtype)
     oracle = TorchOracle(stored, device="cpu", chunk=chunk)
-    exact = stored.to(torch.float32).numpy().astype(np.float64)
+    E = stored.to(torch.float32).numpy()
     W = 3 * rng.standard_normal((5, 24))
-    ids, scores = oracle.top(W, 40)
-    for j, w in enumerate(W):
-        assert len(set(ids[j].tolist())) == 40
-        np.testing.assert_allclose(scores[j], np.sort(exact @ w)[::-1][:40], atol=1e-5)
-        np.testing.assert_allclose(scores[j], exact[ids[j]] @ w, atol=1e-5)
-    np.testing.assert_allclose(oracle.scores(W), W @ exact.T, atol=1e-5)
-    np.testing.assert_allclose(oracle.mean(), exact.mean(axis=0), atol=1e-6)
-    np.testing.assert_array_equal(oracle.rows(np.array([9, 2])), exact[[9, 2]].astype(np.float32))
-    assert isinstance(oracle, Oracle)
-    assert isinstance(oracle, ScoringOracle)
-    assert (oracle.size, oracle.dim, oracle.exact) == (300, 24, True)
+    assert_top(oracle, E, W, 40)
+    assert_scores(oracle, E, W)
+    assert_mean(oracle, E)
+    assert_rows(oracle, E, np.array([9, 2]))
 
 
 @pytest.mark.parametrize("method", breadth.methods())
@@ -48,10 +42,10 @@ def test_relevance_from_outside(rng):
     assert ours.objective == pytest.approx(breadth.select(E, scores=scores, k=6, theta=0.6).objective, abs=1e-6)
 
 
-def test_bad_input_is_named(rng):
+def test_wrong_tensors_and_options_are_refused(rng):
     E = isotropic(rng, 10, 4)
     with pytest.raises(InputError, match="row 3 has length 2"):
-        TorchOracle(np.where(np.arange(10)[:, None] == 3, 2 * E, E))
+        TorchOracle(torch.from_numpy(np.where(np.arange(10)[:, None] == 3, 2 * E, E)))
     with pytest.raises(InputError, match="2-D tensor"):
         TorchOracle(torch.zeros(3))
     with pytest.raises(InputError, match=r"vectors must be float32.*int64"):

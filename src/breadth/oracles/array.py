@@ -1,4 +1,4 @@
-"""The exact oracle over a NumPy array, in memory or memory-mapped. It never copies the array."""
+"""An exact oracle over a NumPy array, in memory or memory-mapped. It never copies the array."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
-from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_lengths, check_relevance, check_vectors
 from breadth.oracles import sweep
+from breadth.arrays import Array, Ids, Vector
 from breadth.ranking import Leaders
 
 _BLOCK_NUMBERS = 1 << 25
-"""Numbers of the array handled at a time: extra memory is one row of scores, or one converted block."""
+"""Numbers of the array handled at a time. Extra memory is one row of scores, or one converted block."""
 _HALF_BLOCK_NUMBERS = 1 << 19
-"""Float16 is widened block by block; small blocks stay in the cache."""
+"""The same for float16, which is converted block by block: small blocks stay in the cache."""
 _TURN_NUMBERS = 3 << 19
-"""Numbers of the array multiplied by several directions at a time."""
+"""Numbers of the array that are multiplied by several directions at a time."""
 _SWEPT_NUMBERS, _SWEPT_ROWS = 1 << 20, 1 << 14
-"""Smaller arrays are multiplied by BLAS; and rows that compiled code scores at a time."""
+"""Compiled code scores only arrays of at least so many numbers (BLAS the smaller ones), so many rows at a time."""
 _DIRECTIONS = 256
-"""At most this many directions share one pass, which bounds the memory of a pass."""
+"""Directions that share a pass at most. This bounds the memory of a pass."""
 
 
 class ArrayOracle:
     """Exact search by scanning an (n, d) array of unit rows: float32, float64 or float16.
 
-    The rows are checked once, here: finite, unit length. Arithmetic is float32 (float64 for a float64 array).
-    `with_scores` gives an oracle over rows (e_i, s_i): relevance from outside as one more coordinate, in float64.
+    The constructor checks once that all rows are finite and of unit length. Arithmetic is float32, or float64 for a
+    float64 array. `with_scores` adds relevance from outside as one more coordinate, in float64.
     """
 
     exact = True
@@ -57,7 +57,7 @@ class ArrayOracle:
         return int(self._array.shape[1]) + (self._relevance is not None)
 
     def with_scores(self, scores: npt.ArrayLike) -> ArrayOracle:
-        """The same rows, not checked again, with other relevance scores."""
+        """Return an oracle over rows (e_i, s_i), with these relevance scores s. The rows are not checked again."""
         other = object.__new__(ArrayOracle)
         other._setup(self._array, check_relevance(scores, self.size))
         other.length_error = self.length_error
@@ -65,8 +65,10 @@ class ArrayOracle:
 
     @classmethod
     def over_block(cls, rows: Array, similarity_dim: int | None) -> ArrayOracle:
-        """Over rows that came from an oracle, so they are not checked again; coordinates past
-        `similarity_dim` are relevance."""
+        """Build from rows that another oracle returned, so they are not checked again.
+
+        With `similarity_dim`, the coordinate after that many is relevance from outside.
+        """
         block = object.__new__(cls)
         relevance = None if similarity_dim is None else rows[:, similarity_dim].astype(np.float64)
         block._setup(rows[:, :similarity_dim], relevance)
@@ -74,7 +76,7 @@ class ArrayOracle:
         return block
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
-        """The m best rows for each direction, largest first; ties go to the lower id."""
+        """Return the m best rows for each direction, largest score first. Ties go to the lower id."""
         count = len(directions)
         ids = np.empty((count, m), dtype=np.int64)
         scores = np.empty((count, m), dtype=np.float64)
@@ -91,11 +93,11 @@ class ArrayOracle:
         return ids, scores
 
     def scores(self, directions: Array) -> Array:
-        """Inner products of all rows with each direction, (b, n)."""
+        """Return the inner products of all rows with each direction, (b, n)."""
         out: Array = np.empty((len(directions), self.size), dtype=self._result)
         plain = self._relevance is None and self._array.dtype == self._compute and self._array.flags.c_contiguous
-        if plain and len(directions) == 1 and not self._swept(self._array, directions):
-            # Nothing to widen or to add: one product for all rows, straight into its place.
+        if plain and len(directions) == 1 and not self._prefers_sweep(self._array, directions):
+            # Nothing to convert or to add: one product for all rows, straight into its place.
             np.dot(np.asarray(self._array), np.asarray(directions[0], dtype=self._compute), out=out[0])
             return out
         for start, stop in self._blocks():
@@ -103,7 +105,7 @@ class ArrayOracle:
         return out
 
     def rows(self, ids: Ids) -> Array:
-        """The rows with these ids, in the precision the oracle computes in."""
+        """Return the rows with these ids, in the precision that the oracle computes in."""
         if len(ids) and np.array_equal(ids, np.arange(ids[0], ids[0] + len(ids))):
             rows = self._rows_between(int(ids[0]), int(ids[0]) + len(ids))  # consecutive rows are not copied
         else:
@@ -113,7 +115,7 @@ class ArrayOracle:
         return np.column_stack((rows, self._relevance[ids]))
 
     def mean(self) -> Vector:
-        """The mean row, computed at the first call."""
+        """Return the mean row. The first call computes it."""
         if self._mean is None:
             total: Vector = np.zeros(self._array.shape[1])
             for start, stop in self._blocks():
@@ -135,22 +137,22 @@ class ArrayOracle:
         return np.asarray(self._array[start:stop], dtype=self._compute)
 
     def _block_scores(self, directions: Array, start: int, stop: int, out: Array) -> Array:
-        """Inner products of rows start … stop with each direction, into `out` (b, stop - start)."""
+        """Write the inner products of rows start … stop - 1 with each direction into `out` (b, stop - start)."""
         block = self._rows_between(start, stop)
         d = block.shape[1]
         inside = np.ascontiguousarray(directions[:, :d], dtype=self._compute)
-        if self._swept(block, directions) and out.dtype == np.float32:
-            few, found = inside.astype(np.float32, copy=False), out.view(np.float32)
+        if self._prefers_sweep(block, directions) and out.dtype == np.float32:
+            single, result = inside.astype(np.float32, copy=False), out.view(np.float32)
             scales = np.ones(min(len(block), _SWEPT_ROWS), dtype=np.float32)
             sweep.sweep(
                 len(block),
                 _SWEPT_ROWS,
-                lambda a, b: kernels.current().scan(block[a:b], scales[: b - a], few, found[:, a:b]),
+                lambda a, b: kernels.current().scan(block[a:b], scales[: b - a], single, result[:, a:b]),
             )
         elif len(directions) == 1:
             out[0] = block @ inside[0]
         else:
-            # Tall blocks times few columns is the fast shape for BLAS; small ones are turned round in the cache.
+            # BLAS is fastest on tall blocks times few columns. Small blocks are transposed within the cache.
             columns = inside.T
             step = max(1, _TURN_NUMBERS // d)
             for first in range(0, len(block), step):
@@ -160,13 +162,13 @@ class ArrayOracle:
         return out
 
     @staticmethod
-    def _swept(block: Array, directions: Array) -> bool:
-        """Whether compiled code scores these rows: a few directions share a pass, which BLAS does not do well."""
+    def _prefers_sweep(block: Array, directions: Array) -> bool:
+        """Return whether compiled code scores these rows. BLAS is slow when a few directions share a pass."""
         plain = block.dtype == np.float32 and block.flags.c_contiguous and block.size >= _SWEPT_NUMBERS
         return plain and len(directions) <= sweep.FUSED and kernels.current().SPREADS
 
     def _check_lengths(self) -> float:
-        """Every row finite and of unit length, else an error that names the first bad row. How far ‖e‖² is from 1."""
+        """Check that every row is finite and of unit length. Return the largest |‖e_i‖² - 1|."""
         error = 0.0
         for start, stop in self._blocks():
             block = self._rows_between(start, stop)

@@ -1,4 +1,8 @@
-"""What a solver may ask of a collection of vectors. An adapter for a new engine implements `Oracle`, no more."""
+"""What a solver may ask of a collection of vectors.
+
+An adapter for a new engine implements `Oracle`. Each of the other protocols is one optional ability: an oracle has it
+if it has the method. `tests/oracles/test_contract.py` tests these promises for every oracle in `registry.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,23 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from breadth.arrays import Array, Ids, Vector
 from breadth.checks import UNIT_TOLERANCE
+from breadth.arrays import Array, Ids, Vector
 
 
 @runtime_checkable
 class Oracle(Protocol):
     """Maximum inner product search over `size` unit rows of `dim` coordinates.
 
-    `top(directions (b, dim), m)` returns ids (b, m), int64 and different from each other in a row, and scores (b, m):
-    the m rows with the largest inner product with each direction, largest first. Directions are not of unit length.
-    `rows(ids)` returns (len(ids), dim) in the order of the ids. `exact` says whether `top` is guaranteed to miss
-    nothing. Rows are checked (finite, unit length) when the oracle is made, not at every call.
+    `top(directions (b, dim), m)` finds, for each direction, the m rows with the largest inner products. It returns
+    their ids, an int64 array (b, m) in which no line repeats an id, and their scores (b, m), largest first.
+    Directions may have any length, zero included.
+    `rows(ids)` returns the rows (len(ids), dim) in the order of the ids; an id may occur more than once.
+    `mean()` returns the mean row (dim,).
+    `exact` says whether `top` is guaranteed to miss nothing.
+
+    An oracle checks its rows (finite, unit length) when it is built, not at every call. Several threads may ask it at
+    the same time.
     """
 
     @property
@@ -33,16 +42,21 @@ class Oracle(Protocol):
 
 @runtime_checkable
 class ScoringOracle(Oracle, Protocol):
-    """Optional: the inner products of *all* rows, for methods that need them (MMR, DPP). Ids are 0 … size-1."""
+    """Optional: `scores(directions (b, dim))` returns the inner products of *all* rows (b, size). Ids are 0 … size-1.
+
+    Some methods need them (MMR, DPP).
+    """
 
     def scores(self, directions: Array) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """What a search by threshold found: `ids`, and for each of them a number that its score does not exceed.
+    """The result of a search by threshold for one direction.
 
-    No other row scores above `ceiling`.
+    ids       the rows that were found
+    at_most   for each of these rows, an upper bound on its score
+    ceiling   no other row scores above this
     """
 
     ids: Ids
@@ -50,18 +64,21 @@ class Reached:
     ceiling: float
 
     def above(self, threshold: float) -> Ids:
-        """Every row that scores above a threshold, if that is not below the ceiling; perhaps some that come close."""
+        """Return every row that scores above a threshold, provided that this is not below the ceiling.
+
+        Some rows that score slightly less may be among them.
+        """
         return self.ids[self.at_most > threshold]
 
 
 @runtime_checkable
 class ReachingOracle(Oracle, Protocol):
-    """Optional: searches by threshold, which settle in one pass whether any row outside a set could improve it. Ids are
-    0 … size-1.
+    """Optional: search by threshold. One pass then settles whether any row outside a set could improve it.
 
-    `above(directions (b, dim), thresholds (b,), most (b,), within=None)`: for each direction all rows above its
-    threshold; where they are more than `most`, about the better half of that number (and a ceiling above the
-    threshold). `within`: among these ids only.
+    `above(directions (b, dim), thresholds (b,), most (b,), within=None)` finds, for each direction, all rows that score
+    above its threshold; the ceiling is then the threshold. Where their number comes close to `most` or exceeds it, only
+    the better ones are returned, about half of `most`, and the ceiling is higher. `within` restricts the search to
+    these ids, given in increasing order. Ids are 0 … size-1.
     """
 
     def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]: ...
@@ -69,14 +86,18 @@ class ReachingOracle(Oracle, Protocol):
 
 @runtime_checkable
 class RelevanceOracle(Oracle, Protocol):
-    """Optional: the same collection with outside relevance scores as one more coordinate of every row."""
+    """Optional: `with_scores(scores (size,))` returns an oracle over the same rows with one more coordinate.
+
+    That coordinate is the relevance of each row as given from outside, for example by a reranker. Calling it again
+    replaces the coordinate.
+    """
 
     def with_scores(self, scores: Vector) -> Oracle: ...
 
 
 @runtime_checkable
 class BoundedOracle(Oracle, Protocol):
-    """Optional: the largest |‖e_i‖² - 1| of all rows, for certificates as tight as the rows allow."""
+    """Optional: `length_error`, the largest |‖e_i‖² - 1| of all rows. Certificates are then as tight as rows allow."""
 
     @property
     def length_error(self) -> float: ...
@@ -99,7 +120,12 @@ class AsyncOracle(Protocol):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a solver knows of the collection before it asks anything."""
+    """What a solver knows about a collection before it asks anything.
+
+    scores_all     the oracle is a `ScoringOracle`
+    reaches        the oracle is a `ReachingOracle`
+    length_error   no |‖e_i‖² - 1| is larger than this
+    """
 
     size: int
     dim: int
@@ -110,13 +136,13 @@ class Facts:
 
     @property
     def max_squared_norm(self) -> float:
-        """The longest a row can be, squared."""
+        """An upper bound on ‖e_i‖² over all rows."""
         return 1.0 + self.length_error
 
 
 def describe(oracle: Oracle | AsyncOracle) -> Facts:
-    """The facts of an oracle; rows of unknown length are taken to be as long as the tolerance allows."""
-    # By name: asking a runtime protocol takes longer than some searches.
+    """Return the facts of an oracle. If it has no `length_error`, assume the largest that the checks let through."""
+    # The attributes are looked up by name: isinstance with a runtime protocol takes longer than some searches.
     error: float = getattr(oracle, "length_error", (1.0 + UNIT_TOLERANCE) ** 2 - 1.0)
     return Facts(
         size=oracle.size,

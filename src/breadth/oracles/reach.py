@@ -1,180 +1,169 @@
-"""What a sweep over approximate scores has to keep, for one direction: every row whose interval says it may matter.
+"""Find the rows that may matter when a sweep gives only approximate scores.
 
-The score of a row lies within [score - reach, score + reach] with reach = length · residual + rounding.
+The exact score of a row lies in the interval [score - margin, score + margin], where
+
+    margin = length · residual + rounding
+
+`length` is the length of the direction, `residual` how far the scored row may be from the true one, and `rounding`
+what the arithmetic adds. A row is dropped only if the upper end of its interval is too low.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
-from breadth.arrays import Array, Ids, Vector
 from breadth.oracles import sweep
 from breadth.oracles.protocol import Reached
+from breadth.arrays import Array, Ids, Vector
 
 _SAMPLE = 4096
-"""Rows looked at before a sweep, to see how scores are spread."""
+"""Rows that are scored before a search by threshold, to see how the scores are spread."""
 _FILLED = 0.6
-"""The share of what may be kept that a sweep aims at."""
+"""A search by threshold aims at this share of the rows that it may return."""
+_SLACK = 4
+"""A search for the m best rows holds up to this many times m candidates before it drops some."""
 
 
-class _Part(NamedTuple):
-    """Rows of one block, in increasing order, with the ends of their intervals."""
-
-    ids: Ids
-    lower: npt.NDArray[Any]
-    upper: npt.NDArray[Any]
-
-    def reaching(self, least: float) -> _Part:
-        kept = self.upper >= least
-        return self if kept.all() else _Part(self.ids[kept], self.lower[kept], self.upper[kept])
-
-
-class Reach:
-    """Rows whose upper end is at least `least`. Blocks may be offered from several threads, in any order."""
-
-    def __init__(self, least: float = -np.inf) -> None:
-        self.least = least
-        self.held = 0
-        self._parts: dict[int, _Part] = {}
-        self._lock = threading.Lock()
-
-    def begin(self, sample: sweep.Floats, size: int) -> None:
-        """Scores of some rows spread over all `size` rows, before the first block."""
-
-    def offer(self, scores: sweep.Floats, start: int, errors: sweep.Floats, length: float, rounding: float) -> None:
-        """The approximate scores of rows start, start + 1, … and their residuals."""
-        near, reach = kernels.current().sift(scores, errors, length, rounding, self.least)
-        middle = scores[near]
-        part = _Part(near + start, middle - reach, middle + reach)
-        with self._lock:
-            self._parts[start] = part
-            self.held += len(part.ids)
-            self._tidy()
-
-    def kept(self) -> tuple[Ids, npt.NDArray[Any]]:
-        """The rows kept, in increasing order, with their upper ends."""
-        parts = [self._parts[start].reaching(self.least) for start in sorted(self._parts)]
-        return np.concatenate([p.ids for p in parts]), np.concatenate([p.upper for p in parts])
-
-    def _tidy(self) -> None:
-        """After every block, with the lock held."""
-
-    def _cut(self, m: int) -> None:
-        """Keep the rows that may be among the m best."""
-        if self.held >= m:
-            lower = np.concatenate([part.lower for part in self._parts.values()])
-            self.least = max(self.least, float(np.partition(lower, -m)[-m]))
-        self._parts = {start: part.reaching(self.least) for start, part in self._parts.items()}
-        self.held = sum(len(part.ids) for part in self._parts.values())
-
-
-class Best(Reach):
-    """Every row that may be among the m best: `least` is the m-th best lower end so far."""
-
-    def __init__(self, m: int) -> None:
-        super().__init__()
-        self._m = m
-
-    def ids(self) -> Ids:
-        """These rows, in increasing order."""
-        self._cut(self._m)
-        return self.kept()[0]
-
-    def _tidy(self) -> None:
-        if self.held > 4 * self._m or self.least == -np.inf:
-            self._cut(self._m)
-
-
-class Above(Reach):
-    """Every row that may score above a threshold; when these become more than `most`, the better half of them."""
-
-    def __init__(self, threshold: float, most: int) -> None:
-        super().__init__(threshold)
-        self._most = most
-
-    def reached(self, within: Ids | None) -> Reached:
-        """What was found; a row that was dropped has its upper end below `least`."""
-        ids, upper = self.kept()
-        return Reached(ids if within is None else within[ids], upper, self.least)
-
-    def begin(self, sample: sweep.Floats, size: int) -> None:
-        # So that not far more rows are collected than can be kept: begin near where that will end.
-        share = _FILLED * self._most / size
-        if np.mean(sample > self.least) > share:
-            self.least = max(self.least, float(np.quantile(sample, 1.0 - share)))
-
-    def _tidy(self) -> None:
-        if self.held > self._most:
-            self._cut((self._most + 1) // 2)
-
-
-class Swept(Protocol):
+class ScorableRows(Protocol):
     """Rows that can be scored block by block, perhaps approximately."""
 
     @property
     def size(self) -> int: ...
 
     def score(self, part: slice | Ids, directions: Array, out: sweep.Floats) -> None:
-        """Scores of some rows for each direction, into `out` (b, rows)."""
+        """Write the scores of some rows for each direction into `out` (b, rows)."""
 
     def residuals(self, part: slice | Ids) -> sweep.Floats:
-        """How far each of these rows may be from what is scored."""
+        """Return how far each of these rows may be from what is scored."""
 
-    def reach(self, directions: Array) -> tuple[Vector, Vector]:
-        """For each direction: what a residual is multiplied by, and what rounding adds."""
-
-
-Kind = TypeVar("Kind", bound=Reach)
+    def error_terms(self, directions: Array) -> tuple[Vector, Vector]:
+        """Return, for each direction, the factor of a residual and what rounding adds."""
 
 
-def collect(
-    rows: Swept,
-    directions: Array,
-    make: Callable[[int], Kind],
-    *,
-    block: int,
-    within: Ids | None = None,
-) -> list[Kind]:
-    """Show every row's interval to what each direction collects, in as few passes as the kernel allows.
+class _Block(NamedTuple):
+    """Rows of one block, in increasing order, with the ends of their intervals."""
 
-    `within`: only these rows, counted from 0.
+    ids: Ids
+    lower: npt.NDArray[Any]
+    upper: npt.NDArray[Any]
+
+    def drop_below(self, least: float) -> _Block:
+        near = self.upper >= least
+        return self if near.all() else _Block(self.ids[near], self.lower[near], self.upper[near])
+
+
+class Candidates:
+    """The rows that may score at least `least`, for one direction.
+
+    `least` rises during a sweep: once more than `limit` rows are held, only those stay that may be among the `keep`
+    best. Blocks may be offered by several threads, in any order.
     """
-    reaches = [make(j) for j in range(len(directions))]
-    lengths, rounding = rows.reach(directions)
-    if within is None and rows.size > 4 * _SAMPLE:
-        spread = np.arange(_SAMPLE) * (rows.size // _SAMPLE)
-        for j, near in enumerate(reaches):
-            scores = np.empty((1, _SAMPLE), dtype=np.float32)
-            rows.score(spread, np.asarray(directions[j : j + 1]), scores)
-            near.begin(scores[0], rows.size)
 
-    def passed(first: int, last: int) -> None:
-        some = np.asarray(directions[first:last])
+    def __init__(self, least: float, limit: int, keep: int) -> None:
+        self.least = least
+        self._limit = limit
+        self._keep = keep
+        self._held = 0
+        self._blocks: dict[int, _Block] = {}
+        self._lock = threading.Lock()
 
-        def visit(start: int, stop: int) -> None:
+    def offer(self, scores: sweep.Floats, start: int, residuals: sweep.Floats, length: float, rounding: float) -> None:
+        """Take in rows start, start + 1, … with their approximate scores and their residuals."""
+        near, margin = kernels.current().sift(scores, residuals, length, rounding, self.least)
+        middle = scores[near]
+        block = _Block(near + start, middle - margin, middle + margin)
+        with self._lock:
+            self._blocks[start] = block
+            self._held += len(block.ids)
+            if self._held > self._limit:
+                self.cut()
+
+    def cut(self) -> None:
+        """Drop the rows that cannot be among the `keep` best."""
+        if self._held >= self._keep:
+            lower = np.concatenate([block.lower for block in self._blocks.values()])
+            self.least = max(self.least, float(np.partition(lower, -self._keep)[-self._keep]))
+        self._blocks = {start: block.drop_below(self.least) for start, block in self._blocks.items()}
+        self._held = sum(len(block.ids) for block in self._blocks.values())
+
+    def survivors(self) -> tuple[Ids, npt.NDArray[Any]]:
+        """Return the rows that are left, in increasing order, and the upper ends of their intervals."""
+        if not self._blocks:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        blocks = [self._blocks[start].drop_below(self.least) for start in sorted(self._blocks)]
+        return np.concatenate([block.ids for block in blocks]), np.concatenate([block.upper for block in blocks])
+
+
+def find_top(rows: ScorableRows, directions: Array, m: int, block: int) -> list[Ids]:
+    """Return, for each direction, every row that may be among the m best, in increasing order."""
+    found = [Candidates(-np.inf, limit=_SLACK * m, keep=m) for _ in directions]
+    _sweep_rows(rows, directions, found, block)
+    for candidates in found:
+        candidates.cut()
+    return [candidates.survivors()[0] for candidates in found]
+
+
+def find_above(
+    rows: ScorableRows, directions: Array, thresholds: Vector, most: Ids, within: Ids | None, block: int
+) -> list[Reached]:
+    """Return, for each direction, every row that may score above its threshold; see `ReachingOracle`."""
+    if within is None:
+        thresholds = _raise_thresholds(rows, directions, thresholds, most)
+    found = [
+        Candidates(float(threshold), limit=int(limit), keep=(int(limit) + 1) // 2)
+        for threshold, limit in zip(thresholds, most, strict=True)
+    ]
+    _sweep_rows(rows, directions, found, block, within)
+    answers = []
+    for candidates in found:
+        ids, upper = candidates.survivors()
+        answers.append(Reached(ids if within is None else within[ids], upper, candidates.least))
+    return answers
+
+
+def _raise_thresholds(rows: ScorableRows, directions: Array, thresholds: Vector, most: Ids) -> Vector:
+    """Raise a threshold that would let through more rows than may be returned, as far as a sample can tell.
+
+    The sweep then does not collect rows only to drop them.
+    """
+    if rows.size <= 4 * _SAMPLE:
+        return thresholds
+    sample = np.arange(_SAMPLE) * (rows.size // _SAMPLE)
+    scores = np.empty((len(directions), _SAMPLE), dtype=np.float32)
+    rows.score(sample, np.asarray(directions), scores)
+    raised = np.array(thresholds, dtype=np.float64)
+    for j, share in enumerate(_FILLED * np.asarray(most) / rows.size):
+        if np.mean(scores[j] > raised[j]) > share:
+            raised[j] = max(raised[j], np.quantile(scores[j], 1.0 - share))
+    return raised
+
+
+def _sweep_rows(
+    rows: ScorableRows, directions: Array, found: Sequence[Candidates], block: int, within: Ids | None = None
+) -> None:
+    """Offer every row, or the rows `within`, to the candidates of each direction, in as few passes as possible.
+
+    Candidates count the rows `within` from 0.
+    """
+    total = rows.size if within is None else len(within)
+    if total == 0:
+        return
+    lengths, rounding = rows.error_terms(directions)
+    for first in range(0, len(directions), sweep.FUSED):
+        some = np.asarray(directions[first : first + sweep.FUSED])
+
+        def visit(start: int, stop: int, some: Array = some, first: int = first) -> None:
             part = slice(start, stop) if within is None else within[start:stop]
             scores = np.empty((len(some), stop - start), dtype=np.float32)
             rows.score(part, some, scores)
             residuals = rows.residuals(part)
-            for j, found in enumerate(scores, start=first):
-                reaches[j].offer(found, start, residuals, float(lengths[j]), float(rounding[j]))
+            for j, line in enumerate(scores, start=first):
+                found[j].offer(line, start, residuals, float(lengths[j]), float(rounding[j]))
 
-        sweep.sweep(rows.size if within is None else len(within), block, visit)
-
-    for first in range(0, len(directions), sweep.FUSED):
-        passed(first, min(first + sweep.FUSED, len(directions)))
-    return reaches
-
-
-def above(
-    rows: Swept, directions: Array, thresholds: Vector, most: Ids, within: Ids | None, block: int
-) -> list[Reached]:
-    """For each direction every row that may score above its threshold; see `ReachingOracle`."""
-    found = collect(rows, directions, lambda j: Above(float(thresholds[j]), int(most[j])), block=block, within=within)
-    return [near.reached(within) for near in found]
+        sweep.sweep(total, block, visit)

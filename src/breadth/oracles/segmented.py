@@ -1,4 +1,4 @@
-"""One collection made of several compact segments, or of some rows of them: still exact."""
+"""An exact oracle over several compact segments, or some rows of them, as one collection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from breadth.oracles.protocol import Reached
 
 
 class SegmentedOracle:
-    """The rows of all parts, one part after the other; `numbers` says what a row is called outside."""
+    """The rows of all parts, one part after the other.
+
+    Ids count these rows from 0. `numbers` holds, for each row, the number by which the owner of the segments knows it.
+    """
 
     exact = True
 
@@ -31,13 +34,13 @@ class SegmentedOracle:
         return self._parts[0].dim
 
     def with_scores(self, scores: npt.ArrayLike) -> SegmentedOracle:
-        """The same rows with relevance from outside."""
+        """Return an oracle over the same rows with these relevance scores as one more coordinate."""
         checked = check_relevance(scores, self.size)
         pairs = zip(self._parts, np.split(checked, self._starts[1:-1]), strict=True)
         return SegmentedOracle([part.with_scores(own) for part, own in pairs], self.numbers)
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
-        """The m best of the best of every part."""
+        """Return the m best rows for each direction: the best among the best of every part."""
         found = [part.top(directions, min(m, part.size)) for part in self._parts]
         ids = np.concatenate([ids + start for (ids, _), start in zip(found, self._starts[:-1], strict=True)], axis=1)
         scores = np.concatenate([scores for _, scores in found], axis=1)
@@ -45,17 +48,12 @@ class SegmentedOracle:
         return np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
     def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
-        """What every part finds; none of the rows left out is above the highest of their ceilings."""
+        """Return what all parts find together; the ceiling is the highest of theirs. See `ReachingOracle`."""
         answers: list[list[Reached]] = []
         for part, start, stop in zip(self._parts, self._starts[:-1], self._starts[1:], strict=True):
             inside = None if within is None else within[(within >= start) & (within < stop)] - start
-            if inside is not None and len(inside) == 0:
-                continue
             found = part.above(directions, thresholds, most, inside)
             answers.append([Reached(one.ids + start, one.at_most, one.ceiling) for one in found])
-        if not answers:
-            nothing = np.empty(0, dtype=np.int64)
-            return [Reached(nothing, np.empty(0), float(t)) for t in thresholds]
         return [
             Reached(
                 np.concatenate([one.ids for one in column]),
@@ -66,13 +64,13 @@ class SegmentedOracle:
         ]
 
     def rows(self, ids: Ids) -> Array:
-        """Full-precision rows, in the order of the ids."""
+        """Return the rows with these ids in full precision, in the order of the ids."""
         if len(ids) and not 0 <= np.min(ids) <= np.max(ids) < self.size:
-            raise IndexError(f"row ids must lie between 0 and {self.size - 1}")
-        which = np.searchsorted(self._starts, ids, side="right") - 1
+            raise IndexError(f"row ids must lie between 0 and {self.size - 1}, got {np.min(ids)} to {np.max(ids)}")
+        segment = np.searchsorted(self._starts, ids, side="right") - 1
         out: Array | None = None
         for number, part in enumerate(self._parts):
-            places = np.flatnonzero(which == number)
+            places = np.flatnonzero(segment == number)
             if len(places) or out is None:
                 rows = part.rows(np.asarray(ids)[places] - self._starts[number])
                 if out is None:
@@ -82,10 +80,10 @@ class SegmentedOracle:
         return out
 
     def exact_scores(self, direction: Array) -> Array:
-        """Scores of all rows for one direction."""
+        """Return the full-precision scores of all rows for one direction. This reads every row."""
         return np.concatenate([part.exact_scores(direction) for part in self._parts])
 
     def mean(self) -> Vector:
-        """The mean row."""
+        """Return the mean row."""
         total: Vector = np.sum([part.mean() * part.size for part in self._parts], axis=0)
         return total / self.size

@@ -1,6 +1,6 @@
-"""One pass over many rows, block by block and on all cores: the inner loop of the exact oracles.
+"""Pass over many rows once, block by block and on all cores: the inner loop of the exact oracles.
 
-Blocks are scored by compiled code where numba is installed (the extra `fast`), else by NumPy.
+The kernels score the blocks (`breadth.kernels`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from breadth import kernels
 Floats = npt.NDArray[np.float32]
 
 FUSED = 8
-"""Directions that share a pass; more are taken eight by eight."""
-_ROWS_AT_ONCE = 4096
+"""Directions that share a pass. More than these take several passes."""
 _LEAST = 4096
-"""Fewer rows than this are not worth a thread of their own."""
-_workers: ThreadPoolExecutor | None = None
+"""A block with fewer rows than this is not worth a thread of its own."""
+_executor: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
 
 
 def threads() -> int:
-    """Threads of a sweep: the cores this process may use, or BREADTH_NUM_THREADS."""
+    """Return the number of threads of a sweep: BREADTH_NUM_THREADS if set, else the cores this process may use."""
     wanted = os.environ.get("BREADTH_NUM_THREADS", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
@@ -42,29 +41,30 @@ def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int =
         for start, stop in parts:
             visit(start, stop)
         return
-    for _ in _pool().map(lambda span: visit(*span), parts):
+    for _ in _shared_executor().map(lambda span: visit(*span), parts):
         pass
 
 
 def spans(total: int, step: int) -> Iterator[tuple[int, int]]:
-    """0 … total in steps."""
+    """Yield (start, stop) for each block of at most `step` of the numbers 0 … total - 1."""
     for start in range(0, total, step):
         yield start, min(start + step, total)
 
 
-def _pool() -> ThreadPoolExecutor:
-    global _workers
+def _shared_executor() -> ThreadPoolExecutor:
+    """Return the threads that all sweeps share; the first call starts them."""
+    global _executor
     with _lock:
-        if _workers is None:
-            _workers = ThreadPoolExecutor(threads(), thread_name_prefix="breadth-sweep")
-        return _workers
+        if _executor is None:
+            _executor = ThreadPoolExecutor(threads(), thread_name_prefix="breadth-sweep")
+        return _executor
 
 
-def _after_fork() -> None:
-    """A child process has none of its parent's threads."""
-    global _workers, _lock
-    _workers, _lock = None, threading.Lock()
+def _reset_after_fork() -> None:
+    """Forget the threads in a child process, which has none of its parent's."""
+    global _executor, _lock
+    _executor, _lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,29 +1,40 @@
-"""Counting and caching wrap an oracle; no engine counts or caches by itself."""
+"""Wrappers around any oracle: one counts what is asked, one caches what was answered. No engine does that itself."""
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count
 from breadth.oracles.protocol import Oracle, Reached, describe
+from breadth.arrays import Array, Ids, Vector
 
 
 class _Wrapper:
-    """Passes everything on; `scores` only where the wrapped oracle has it."""
+    """Passes every question on. It has an optional ability only if the wrapped oracle has it."""
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
-        self.length_error = describe(oracle).length_error
-        if describe(oracle).scores_all:
+        self._lock = threading.Lock()
+        facts = describe(oracle)
+        self.length_error = facts.length_error
+        if facts.scores_all:
             self.scores = self._scores
-        if describe(oracle).reaches:
+        if facts.reaches:
             self.above = self._above
         if hasattr(oracle, "with_scores"):
-            self.with_scores = lambda scores: type(self)(oracle.with_scores(scores))
+            self.with_scores = self._with_scores
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle everything but the lock, which cannot be pickled."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     @property
     def size(self) -> int:
@@ -51,93 +62,125 @@ class _Wrapper:
         return answer
 
     def _above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
-        found: list[Reached] = self._oracle.above(directions, thresholds, most, within)  # type: ignore[attr-defined]
-        return found
+        answer: list[Reached] = self._oracle.above(directions, thresholds, most, within)  # type: ignore[attr-defined]
+        return answer
+
+    def _with_scores(self, scores: Vector) -> Oracle:
+        return self._wrap(self._oracle.with_scores(scores))  # type: ignore[attr-defined]
+
+    def _wrap(self, oracle: Oracle) -> Oracle:
+        """Wrap another oracle in the same way."""
+        return type(self)(oracle)
 
 
 class CountingOracle(_Wrapper):
-    """Counts what is asked: `searches` (top, scores or above), `directions`, `rows_fetched`, `means`."""
+    """Counts what is asked.
+
+    searches       calls of `top`, `scores` and `above`; not of `above` within given ids, which scans nothing
+    directions     the directions of these calls
+    rows_fetched   the rows asked for
+    means          calls of `mean`
+
+    What `with_scores` returns has counts of its own.
+    """
 
     def __init__(self, oracle: Oracle) -> None:
         super().__init__(oracle)
         self.searches = self.directions = self.rows_fetched = self.means = 0
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
-        self._count(directions)
+        self._count_search(directions)
         return super().top(directions, m)
 
     def rows(self, ids: Ids) -> Array:
-        self.rows_fetched += len(ids)
+        with self._lock:
+            self.rows_fetched += len(ids)
         return super().rows(ids)
 
     def mean(self) -> Vector:
-        self.means += 1
+        with self._lock:
+            self.means += 1
         return super().mean()
 
     def _scores(self, directions: Array) -> Array:
-        self._count(directions)
+        self._count_search(directions)
         return super()._scores(directions)
 
     def _above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
         if within is None:
-            self._count(directions)
+            self._count_search(directions)
         return super()._above(directions, thresholds, most, within)
 
-    def _count(self, directions: Array) -> None:
-        self.searches += 1
-        self.directions += len(directions)
+    def _count_search(self, directions: Array) -> None:
+        with self._lock:
+            self.searches += 1
+            self.directions += len(directions)
 
 
 class CachingOracle(_Wrapper):
-    """Keeps the mean, the last `max_rows` rows and the last `max_searches` searches.
+    """Keeps the mean, the `max_rows` rows and the `max_searches` searches (`top`) that were used last.
 
-    For engines where a round trip costs more than memory. The collection must not change meanwhile:
-    `clear()` after it did.
+    Use it for engines where a round trip costs more than memory. If the collection changes, call `clear()`.
     """
 
     def __init__(self, oracle: Oracle, max_rows: int = 100_000, max_searches: int = 64) -> None:
         super().__init__(oracle)
-        for name, value in (("max_rows", max_rows), ("max_searches", max_searches)):
-            check_count(value, name)
-        self._max_rows, self._max_searches = max_rows, max_searches
+        self._max_rows = check_count(max_rows, "max_rows")
+        self._max_searches = check_count(max_searches, "max_searches")
         self.clear()
 
     def clear(self) -> None:
         """Forget everything."""
-        self._kept_rows: OrderedDict[int, Array] = OrderedDict()
-        self._kept_searches: OrderedDict[bytes, tuple[Ids, Vector]] = OrderedDict()
-        self._kept_mean: Vector | None = None
+        with self._lock:
+            self._kept_rows: OrderedDict[int, Array] = OrderedDict()
+            self._kept_searches: OrderedDict[bytes, tuple[Ids, Vector]] = OrderedDict()
+            self._kept_mean: Vector | None = None
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
         directions = np.ascontiguousarray(directions)
         key = directions.tobytes() + str((directions.shape, directions.dtype)).encode()
-        kept = self._kept_searches.get(key)
-        if kept is None or kept[0].shape[1] < m:
-            kept = super().top(directions, m)
-            _keep(self._kept_searches, key, kept, self._max_searches)
-        else:
-            self._kept_searches.move_to_end(key)
-        return kept[0][:, :m].copy(), kept[1][:, :m].copy()
+        with self._lock:
+            answer = self._kept_searches.get(key)
+            if answer is not None:
+                self._kept_searches.move_to_end(key)
+        if answer is None or answer[0].shape[1] < m:
+            answer = super().top(directions, m)
+            with self._lock:
+                _keep(self._kept_searches, key, answer, self._max_searches)
+        return answer[0][:, :m].copy(), answer[1][:, :m].copy()
 
     def rows(self, ids: Ids) -> Array:
         wanted = [int(i) for i in ids]
-        missing = [i for i in dict.fromkeys(wanted) if i not in self._kept_rows]
-        answer = dict(zip(missing, super().rows(np.array(missing, dtype=np.int64)), strict=True)) if missing else {}
-        for i in wanted:
-            if i in self._kept_rows:
-                answer[i] = self._kept_rows[i]
-                self._kept_rows.move_to_end(i)
-        for i in missing:
-            _keep(self._kept_rows, i, answer[i].copy(), self._max_rows)
-        return np.array([answer[i] for i in wanted]) if wanted else super().rows(ids)
+        if not wanted:
+            return super().rows(ids)
+        found: dict[int, Array] = {}
+        with self._lock:
+            for i in wanted:
+                if i in self._kept_rows:
+                    found[i] = self._kept_rows[i]
+                    self._kept_rows.move_to_end(i)
+        missing = [i for i in dict.fromkeys(wanted) if i not in found]
+        if missing:
+            fetched = super().rows(np.array(missing, dtype=np.int64))
+            found.update(zip(missing, fetched, strict=True))
+            with self._lock:
+                for i in missing:
+                    _keep(self._kept_rows, i, found[i].copy(), self._max_rows)
+        return np.array([found[i] for i in wanted])
 
     def mean(self) -> Vector:
-        if self._kept_mean is None:
-            self._kept_mean = super().mean()
-        return self._kept_mean
+        mean = self._kept_mean
+        if mean is None:
+            mean = self._kept_mean = super().mean()
+        return mean
+
+    def _wrap(self, oracle: Oracle) -> Oracle:
+        return CachingOracle(oracle, self._max_rows, self._max_searches)
 
 
 def _keep(store: OrderedDict[Any, Any], key: Any, value: Any, most: int) -> None:
+    """Store a value and drop the oldest ones beyond `most`."""
     store[key] = value
+    store.move_to_end(key)
     while len(store) > most:
         store.popitem(last=False)

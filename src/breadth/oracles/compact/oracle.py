@@ -1,11 +1,11 @@
-"""An exact oracle that scans a quarter of the bytes: int8 rows in memory, full-precision rows only for re-scoring.
+"""An exact oracle that scans a quarter of the bytes: int8 codes in memory, full-precision rows only for re-scoring.
 
 Row e_i is kept as ê_i = scale_i · codes_i with its residual length ‖e_i - ê_i‖. For every direction w
 
     |e_i·w - ê_i·w| ≤ ‖e_i - ê_i‖ ‖w‖
 
-so the m best rows are among those whose interval reaches the m-th best lower end; only these few are re-scored with
-their full-precision rows. The answer is the one of a full scan, not an approximation.
+So every score lies in a known interval. The m best rows are among those whose upper end is not below the m-th best
+lower end. Only these few are scored again, in full precision. The answer is that of a full scan, not an approximation.
 """
 
 from __future__ import annotations
@@ -17,28 +17,31 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
-from breadth.arrays import Array, Ids, Vector
-from breadth.checks import check_lengths, check_relevance, check_vectors
+from breadth.checks import check_relevance, check_vectors
 from breadth.errors import InputError
 from breadth.oracles import reach, sweep
-from breadth.oracles.compact.file import Coded, CompactArrays, Writer, kept_as, read
+from breadth.oracles.compact.codes import NO_ROWS, RowSummary, quantise, stored_dtype
+from breadth.oracles.compact.file import CompactArrays, open_arrays
+from breadth.oracles.compact.writer import Writer
 from breadth.oracles.protocol import Reached
+from breadth.arrays import Array, Ids, Vector
 from breadth.products import multiply
 from breadth.ranking import best
 
 Progress = Callable[[int, int], None]
 
 _BLOCK = 1 << 16
-"""Rows scored at a time: extra memory is a few numbers for each of them and direction."""
+"""Rows scored at a time. Extra memory is a few numbers for each of them and each direction."""
 _QUANTISE = 1 << 14
+"""Rows coded, saved or summed at a time."""
 _FETCH = 1024
-"""Full-precision rows touched at a time."""
+"""Full-precision rows scored again at a time."""
 _ROUNDING = 1e-6
-"""What float32 arithmetic adds to the interval, relative to the length of the direction."""
+"""What float32 arithmetic adds to an interval, relative to the length of the direction."""
 
 
 class CompactOracle:
-    """Exact search over int8 codes. Make one with `build`, keep it with `save`, load it with `open`."""
+    """Exact search over int8 codes. Build one with `build` or `stream`, write it with `save`, load it with `open`."""
 
     exact = True
 
@@ -46,21 +49,20 @@ class CompactOracle:
         self._arrays = arrays
         self._relevance = relevance
         self._only = only
-        self.length_error = arrays.length_error
+        self.length_error = arrays.summary.length_error
         kernels.current()
 
     @classmethod
     def build(cls, vectors: npt.ArrayLike, progress: Progress | None = None) -> CompactOracle:
-        """From an (n, d) array of unit rows, in memory or memory-mapped; the array is kept for re-scoring, not copied.
+        """Build from an (n, d) array of unit rows, in memory or memory-mapped.
 
-        `progress(done, total)` is called as rows are taken in.
+        The oracle keeps the array for re-scoring and does not copy it. `progress(done, total)` is called as rows are
+        coded.
         """
         rows = check_vectors(vectors, "vectors")
         arrays = CompactArrays.empty(rows)
         for start, stop in sweep.spans(len(rows), _QUANTISE):
-            coded = quantise(rows[start:stop], start)
-            arrays.codes[start:stop], arrays.scales[start:stop], arrays.errors[start:stop] = coded.arrays
-            arrays.note(coded)
+            arrays.fill(start, *quantise(rows[start:stop], start))
             if progress is not None:
                 progress(stop, len(rows))
         return cls(arrays)
@@ -69,49 +71,55 @@ class CompactOracle:
     def stream(
         cls, chunks: Iterable[npt.ArrayLike], path: str | PathLike[str], progress: Callable[[int], None] | None = None
     ) -> CompactOracle:
-        """From (rows, d) arrays that come one after the other, straight into a file, and that file opened.
+        """Build from (rows, d) arrays that come one after the other, straight into a file, and open that file.
 
-        For collections larger than memory: one chunk is held at a time. The file is there only once it is complete.
-        Rows are kept as float16 if the first chunk is, else as float32. `progress(done)` is called with the number of
-        rows taken in.
+        Use this for collections larger than memory: only one chunk is held at a time. The file appears only when it is
+        complete. It keeps the rows as float16 if the first chunk is float16, else as float32. `progress(done)` is
+        called with the number of rows written.
         """
-        done = 0
-        kept = None
+        done, summary = 0, NO_ROWS
+        dtype = None
         with Writer(path) as writer:
             for chunk in chunks:
                 rows = check_vectors(chunk, "chunks")
-                kept = kept_as(rows) if kept is None else kept
+                dtype = stored_dtype(rows) if dtype is None else dtype
                 for start, stop in sweep.spans(len(rows), _QUANTISE):
-                    part = np.asarray(rows[start:stop], dtype=kept)  # what is kept is what is coded
-                    writer.add(part, quantise(part, done, "chunks"))
+                    part = np.asarray(rows[start:stop], dtype=dtype)  # code what is stored
+                    coded, part_summary = quantise(part, done, "chunks")
+                    writer.add(part, coded)
+                    summary = summary.merge(part_summary)
                     done += stop - start
                     if progress is not None:
                         progress(done)
             if done == 0:
                 raise InputError("chunks must hold at least one row, got none")
-            writer.finish()
+            writer.finish(summary)
         return cls.open(path)
 
     def save(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
-        """Write codes and rows to one file. It appears under its name only when it is complete."""
+        """Write codes and rows to one file, which appears only when it is complete.
+
+        Relevance from `with_scores` is not written. `progress(done, total)` is called as rows are written.
+        """
         if self.size == 0:
-            raise InputError("there are no rows to save")
+            raise InputError("this oracle has no rows, so there is nothing to save")
         with Writer(path) as writer:
             for start, stop in sweep.spans(self.size, _QUANTISE):
-                part = self._where(slice(start, stop))
-                writer.add(np.asarray(self._arrays.rows[part]), self._arrays.coded(part))
+                part = self._positions(slice(start, stop))
+                writer.add(np.asarray(self._arrays.rows[part]), self._arrays.codes_of(part))
                 if progress is not None:
                     progress(stop, self.size)
-            writer.finish(self.size * self.mean()[: self._arrays.codes.shape[1]])
+            total = self.size * self.mean()[: self._arrays.codes.shape[1]]
+            writer.finish(RowSummary(total, self.length_error))
 
     @classmethod
     def open(cls, path: str | PathLike[str], verify: bool = False) -> CompactOracle:
-        """Map a saved file into memory, in milliseconds whatever its size.
+        """Map a saved file into memory. This takes milliseconds, whatever the size of the file.
 
-        A file that is truncated, of another kind or version, or whose header is damaged is refused. `verify=True` also
-        reads all of it and compares checksums.
+        A file is refused if it is truncated, if its header is damaged, or if it is of another kind or version.
+        `verify=True` also reads all of it and compares the checksums.
         """
-        return cls(read(path, verify))
+        return cls(open_arrays(path, verify))
 
     @property
     def size(self) -> int:
@@ -122,29 +130,31 @@ class CompactOracle:
         return int(self._arrays.codes.shape[1]) + (self._relevance is not None)
 
     def with_scores(self, scores: npt.ArrayLike) -> CompactOracle:
-        """The same rows with relevance from outside as one more coordinate."""
+        """Return an oracle over the same rows with these relevance scores as one more coordinate."""
         return CompactOracle(self._arrays, check_relevance(scores, self.size), self._only)
 
     def restricted(self, ids: Ids) -> CompactOracle:
-        """Some of the rows (increasing ids), as an oracle of their own that counts them from 0."""
+        """Return an oracle over some of the rows, which it counts from 0. The ids must increase."""
         chosen = np.asarray(ids, dtype=np.int64)
         if (
             chosen.ndim != 1
             or np.any(np.diff(chosen) <= 0)
             or (len(chosen) and not 0 <= chosen[0] <= chosen[-1] < self.size)
         ):
-            raise InputError(f"ids must increase and lie between 0 and {self.size - 1}")
-        kept = self._where(chosen)
+            raise InputError(
+                f"ids must increase and lie between 0 and {self.size - 1}; sort them, without repeats: np.unique(ids)"
+            )
+        positions = self._positions(chosen)
         relevance = None if self._relevance is None else self._relevance[chosen]
-        return CompactOracle(self._arrays, relevance, np.arange(len(self._arrays.codes))[kept])
+        return CompactOracle(self._arrays, relevance, np.arange(len(self._arrays.codes))[positions])
 
     def rows(self, ids: Ids) -> Array:
-        """The full-precision rows with these ids, as float32 (float64 with outside scores)."""
-        rows = self._arrays.fetch(np.asarray(self._where(ids)))
+        """Return the rows with these ids in full precision: float32, or float64 with relevance scores."""
+        rows = self._arrays.fetch(np.asarray(self._positions(ids)))
         return rows if self._relevance is None else np.column_stack((rows, self._relevance[ids]))
 
     def mean(self) -> Vector:
-        """The mean row."""
+        """Return the mean row."""
         if self._only is None:
             mean = self._arrays.mean
         else:
@@ -155,43 +165,42 @@ class CompactOracle:
         return mean if self._relevance is None else np.append(mean, self._relevance.mean())
 
     def exact_scores(self, direction: Array) -> Array:
-        """Full-precision scores of all rows for one direction: reads every row."""
+        """Return the full-precision scores of all rows for one direction. This reads every row."""
         out = np.empty(self.size, dtype=np.float32)
         for start, stop in sweep.spans(self.size, _QUANTISE):
-            rows = np.ascontiguousarray(self._arrays.rows[self._where(slice(start, stop))], dtype=np.float32)
+            rows = np.ascontiguousarray(self._arrays.rows[self._positions(slice(start, stop))], dtype=np.float32)
             out[start:stop] = multiply(rows, direction)
         return out
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
-        """The m best rows for each direction, largest first, exactly; ties go to the lower id."""
+        """Return the m best rows for each direction, largest score first. Ties go to the lower id."""
         ids = np.empty((len(directions), m), dtype=np.int64)
         scores = np.empty((len(directions), m), dtype=np.float64)
-        for j, near in enumerate(reach.collect(self, directions, lambda _: reach.Best(m), block=_BLOCK)):
-            within = near.ids()
-            exact = self._exactly(within, directions[j])
+        for j, candidates in enumerate(reach.find_top(self, directions, m, _BLOCK)):
+            exact = self._rescore(candidates, directions[j])
             order = best(exact, m)
-            ids[j], scores[j] = within[order], exact[order]
+            ids[j], scores[j] = candidates[order], exact[order]
         return ids, scores
 
     def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
-        """For each direction every row that may score above its threshold; see `ReachingOracle`."""
-        return reach.above(self, directions, thresholds, most, within, _BLOCK)
+        """Return, for each direction, every row that may score above its threshold; see `ReachingOracle`."""
+        return reach.find_above(self, directions, thresholds, most, within, _BLOCK)
 
     def score(self, part: slice | Ids, directions: Array, out: sweep.Floats) -> None:
-        """Approximate scores of some rows, from their codes."""
+        """Write the approximate scores of some rows, computed from their codes, into `out` (b, rows)."""
         arrays, d = self._arrays, self._arrays.codes.shape[1]
-        here = self._where(part)
+        here = self._positions(part)
         inside = np.ascontiguousarray(directions[:, :d], dtype=np.float32)
         kernels.current().scan(arrays.codes[here], arrays.scales[here], inside, out)
         if self._relevance is not None:
             out += (directions[:, d:] * self._relevance[part]).astype(np.float32)
 
     def residuals(self, part: slice | Ids) -> sweep.Floats:
-        """How far codes are from their rows."""
-        return self._arrays.errors[self._where(part)]
+        """Return how far the codes of some rows are from the rows: ‖e_i - ê_i‖."""
+        return self._arrays.errors[self._positions(part)]
 
-    def reach(self, directions: Array) -> tuple[Vector, Vector]:
-        """The lengths of the directions, and what float32 arithmetic adds."""
+    def error_terms(self, directions: Array) -> tuple[Vector, Vector]:
+        """Return the lengths of the directions, and what float32 arithmetic adds to the error for each."""
         d = self._arrays.codes.shape[1]
         lengths = np.linalg.norm(np.asarray(directions[:, :d], dtype=np.float64), axis=1)
         share = max(_ROUNDING, 4.0 * float(np.finfo(np.float32).eps) * np.sqrt(d))
@@ -200,24 +209,11 @@ class CompactOracle:
             rounding = rounding + np.abs(directions[:, d]) * np.abs(self._relevance).max() * share
         return lengths, rounding
 
-    def _where(self, part: slice | Ids) -> slice | Ids:
-        """Where rows of this oracle lie in the arrays."""
+    def _positions(self, part: slice | Ids) -> slice | Ids:
+        """Return where rows of this oracle lie in the arrays."""
         return part if self._only is None else self._only[part]
 
-    def _exactly(self, ids: Ids, direction: Vector) -> Vector:
-        """Full-precision scores of these rows."""
+    def _rescore(self, ids: Ids, direction: Vector) -> Vector:
+        """Return the full-precision scores of these rows."""
         parts = [multiply(self.rows(ids[start:stop]), direction) for start, stop in sweep.spans(len(ids), _FETCH)]
         return np.concatenate(parts)
-
-
-def quantise(rows: Array, start: int, name: str = "vectors") -> Coded:
-    """Check rows start, start + 1, … and make their codes, scales and residual lengths."""
-    wide = np.asarray(rows, dtype=np.float32)
-    squared = np.einsum("ij,ij->i", wide, wide)
-    check_lengths(squared, start, name)
-    scales = np.abs(wide).max(axis=1) / np.float32(127.0)
-    codes = np.rint(wide / scales[:, None]).astype(np.int8)
-    residual = wide - scales[:, None] * codes
-    errors = np.sqrt(np.einsum("ij,ij->i", residual, residual))
-    total = wide.sum(axis=0, dtype=np.float64)
-    return Coded((codes, scales, errors), total, float(np.abs(squared - 1.0).max()))
