@@ -19,7 +19,8 @@ def multiply(rows: Array, directions: Array) -> Array:
     several = np.ascontiguousarray(np.atleast_2d(directions), dtype=np.float32)
     out = np.empty((len(several), len(rows)), dtype=np.float32)
     kernels.current().scan(rows, np.ones(len(rows), dtype=np.float32), several, out)
-    return out[0] if directions.ndim == 1 else out.T
+    answer: Array = out[0] if directions.ndim == 1 else out.T
+    return answer
 
 
 def multiply_exactly(rows: Array, direction: Vector) -> Vector:

@@ -18,16 +18,10 @@ from breadth.oracles.compact import oracle as module
 from tests.oracles.promises import assert_above, assert_mean, assert_rows, assert_top, brute_force
 from tests.synthetic import SHAPES, clustered, isotropic, query_near
 
-KERNELS = ["numpy"] if os.environ.get("BREADTH_COMPILED") == "0" else ["compiled", "numpy"]
 
-
-@pytest.fixture(params=KERNELS)
+@pytest.fixture(params=kernels.NAMES)
 def kernel(request, monkeypatch):
-    if request.param == "numpy":
-        monkeypatch.setattr(kernels, "scan", lambda: None)
-        monkeypatch.setattr(kernels, "available", lambda: False)
-    else:
-        assert kernels.scan() is not None, "the test environment has numba"
+    monkeypatch.setattr(kernels, "choose", lambda: request.param)
     return request.param
 
 

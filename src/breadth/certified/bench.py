@@ -44,6 +44,7 @@ class Bench:
         self._outside = np.ones(len(ids), dtype=bool)
         self.x: Vector = np.empty(0)
         self.swaps = 0
+        self._best_scores: Vector | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -125,7 +126,7 @@ class Bench:
         support = np.flatnonzero(self.x)
         self.u: Vector = self.x[support] @ self.block.rows[support]
         self.w_dual = self.problem.direction(self.u)
-        self._best_scores: Vector | None = None
+        self._best_scores = None
 
     def dual_scores(self) -> Vector:
         """Scores for w(u) in float64, those of the best allowed set of held rows among them."""

@@ -73,7 +73,7 @@ class Block:
         kernel.fill_gram(similar, old, self._gram)
 
     def _relevance(self, rows: Vector) -> Vector:
-        """Relevance from outside as it is; from the query rounded to 1e-10, so that all kernels see the same numbers."""
+        """Relevance from outside as it is; from the query rounded to 1e-10, so that all kernels see one number."""
         if self.problem.similarity_dim is not None:
             return rows[:, self.problem.similarity_dim]
         relevance: Vector = np.rint(kernels.current().inner(rows, self.problem.query) * _GRID) / _GRID

@@ -17,6 +17,7 @@ import numpy as np
 from breadth.arrays import Array, Positions, Vector
 from breadth.certified.concave import maximise, project
 from breadth.clock import NO_LIMIT, Clock
+from breadth.problem import marginal
 from breadth.ranking import best
 
 MOST_ROWS = 3000
@@ -86,23 +87,20 @@ class BranchAndBound:
 
     def _split(self, node: _Node, bound: float) -> list[tuple[float, _Node]]:
         """Bound the node, fix what can be fixed, and branch on one row; nothing if no better set is in it."""
-        open_node: _Node | None = node
-        again = True
-        while again:
-            assert open_node is not None
-            if self._is_decided(open_node):
-                return []
-            relaxed = self._relax(open_node)
+        while not self._is_decided(node):
+            relaxed = self._relax(node)
             bound = min(bound, relaxed.bound)
-            open_node = replace(open_node, x=relaxed.x)
-            self._offer((*open_node.taken, *open_node.rows[best(relaxed.x, self._left(open_node))]))
+            node = replace(node, x=relaxed.x)
+            self._offer((*node.taken, *node.rows[best(relaxed.x, self._left(node))]))
             if bound <= self.value + self._resolution:
                 return []
-            open_node, again = self._fix(open_node, relaxed)
-            if open_node is None:
+            smaller, again = self._fix(node, relaxed)
+            if smaller is None:
                 return []
-            again = again and not self._clock.is_over()
-        return self._branch(open_node, bound)
+            node = smaller
+            if not again or self._clock.is_over():
+                return self._branch(node, bound)
+        return []
 
     def _left(self, node: _Node) -> int:
         """How many rows are still to be chosen."""
@@ -157,7 +155,8 @@ class BranchAndBound:
     def _relax(self, node: _Node) -> _Relaxed:
         left = self._left(node)
         taken = np.array(node.taken, dtype=np.int64)
-        linear = self._linear[node.rows] - self._coupling * self._pairs[np.ix_(node.rows, taken)].sum(axis=1)
+        to_taken = self._pairs[np.ix_(node.rows, taken)].sum(axis=1)
+        linear = marginal(self._linear[node.rows], to_taken, self._coupling)
         shifted = self._pairs[np.ix_(node.rows, node.rows)]
         # With more rows than dimensions the similarities are singular, and nothing below ‖e‖² is enough.
         delta = self._own if len(node.rows) > self._rank + 1 else smallest_shift(shifted)
@@ -179,8 +178,8 @@ class BranchAndBound:
             self.chosen, self.value = chosen, value
 
     def _value(self, chosen: Positions) -> float:
-        inside = self._pairs[np.ix_(chosen, chosen)]
-        return float(self._linear[chosen].sum()) - self._coupling / 2.0 * float(inside.sum())
+        half = 0.5 * self._pairs[np.ix_(chosen, chosen)].sum(axis=1)
+        return float(marginal(self._linear[chosen], half, self._coupling).sum())
 
 
 def smallest_shift(pairs: Vector) -> float:

@@ -66,8 +66,8 @@ class Held:
         direction = np.ascontiguousarray(self._problem.similar(w)[None], dtype=np.float32)
         kernels.current().scan(self._flat, self._ones, direction, out)
         if self._problem.similarity_dim is None:
-            return out[0]
-        return out[0] + w[-1] * np.asarray(self.rows[:, -1], dtype=np.float64)
+            return np.asarray(out[0])
+        return np.asarray(out[0] + w[-1] * np.asarray(self.rows[:, -1], dtype=np.float64))
 
     def above(
         self, w: Vector, threshold: float, among: Mask | None = None, most: int | None = None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Array, Ids, Positions, Vector
+from breadth.arrays import Ids, Positions, Vector
 from breadth.certified.bench import Bench
 from breadth.certified.bound import Bound
 from breadth.certified.branch import MOST_ROWS, BranchAndBound
@@ -27,7 +27,7 @@ class Proof:
     """The set after the attempt to prove it optimal, and what can be said of it."""
 
     ids: Ids
-    rows: Array
+    rows: Vector
     stopped: str
     stats: dict[str, Any] = field(default_factory=dict)
 

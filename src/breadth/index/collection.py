@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from breadth.arrays import Ids
 from breadth.errors import InputError
 from breadth.index.layout import Layout
 from breadth.index.store import Segment, Store
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.segmented import SegmentedOracle
-from breadth.arrays import Ids
 
 
 class Collection:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from breadth import api
+from breadth.arrays import Array, Vector
 from breadth.checks import check_count, check_k, check_number, check_query
 from breadth.errors import InputError, StoreError
 from breadth.index.collection import Collection
@@ -15,7 +16,6 @@ from breadth.index.documents import Document, Hit, Results
 from breadth.index.encoding import RecordedEncoder
 from breadth.index.store import StaleError
 from breadth.oracles.segmented import SegmentedOracle
-from breadth.arrays import Array, Vector
 
 _ATTEMPTS = 5
 """How often a search starts anew because a writer has just merged or removed what it was reading."""

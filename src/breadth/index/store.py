@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from breadth.arrays import Ids
 from breadth.errors import InputError, StoreError
 from breadth.index.documents import ROW_NUMBER, Document
-from breadth.arrays import Ids
 
 FORMAT = 1
 _SCHEMA = """

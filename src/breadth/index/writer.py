@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from breadth.arrays import Array
 from breadth.checks import check_count
 from breadth.errors import InputError
 from breadth.index.collection import Collection
@@ -22,7 +23,6 @@ from breadth.index.encoding import RecordedEncoder
 from breadth.index.lock import Lock
 from breadth.index.store import Segment, StoredRow
 from breadth.oracles.compact import CompactOracle
-from breadth.arrays import Array
 
 Item = TypeVar("Item")
 

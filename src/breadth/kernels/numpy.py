@@ -48,7 +48,7 @@ def marginals(linear: Vector, gram: Matrix, coupling: float, chosen: Positions) 
     out = linear.copy()
     for j in chosen:
         out = marginal(out, _row(gram, int(j), len(out)), coupling)
-    return out
+    return np.asarray(out)
 
 
 def set_value(linear: Vector, gram: Matrix, coupling: float, chosen: Positions) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def frank_wolfe(
     run = yield from climb(relaxation, facts, x, lambda move, t: rule(move, t, relaxation, eigenvalue),
                            max_iterations, clock)  # fmt: skip
     chosen = np.lexsort((x.ids, -x.weights))[: problem.k]
-    stats = {"iterations": run.iterations, "converged": run.converged, "integral": x.is_set(problem.k)}
+    stats: dict[str, Any] = {"iterations": run.iterations, "converged": run.converged, "integral": x.is_set(problem.k)}
     if not run.converged and clock.is_over():
         stats["stopped"] = "time_limit"
     return conclude(

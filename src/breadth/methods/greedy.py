@@ -58,4 +58,4 @@ def _pick_in_turn(
 def _fill(problem: Problem, facts: Facts, chosen: Ids) -> Asking[Ids]:
     """The most relevant rows that are missing to k."""
     ids = (yield from Top(problem.query[None], min(facts.size, problem.k + len(chosen)))).ids[0]
-    return ids[problem.allowed.may_enter(ids, chosen)][: problem.k - len(chosen)]
+    return np.asarray(ids[problem.allowed.may_enter(ids, chosen)][: problem.k - len(chosen)])

@@ -34,7 +34,8 @@ class _NearestNeighbour:
 
     def rate(self) -> Array:
         np.multiply(self._nearest, self._weight, out=self._merits)
-        return np.subtract(self._weighted, self._merits, out=self._merits)
+        np.subtract(self._weighted, self._merits, out=self._merits)
+        return self._merits
 
     def needs_similarities(self, pick: int) -> bool:
         return True

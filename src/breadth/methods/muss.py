@@ -91,7 +91,7 @@ def muss(
 def _pick(problem: Problem, rows: Array, count: int) -> Positions:
     """Greedy on F over some rows, from the most relevant one."""
     first = np.array([np.argmax(rows @ problem.query)])
-    return pick_greedily(problem, rows, first, count=count)[0]
+    return np.asarray(pick_greedily(problem, rows, first, count=count)[0])
 
 
 def _make_clusters(

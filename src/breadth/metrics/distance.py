@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from breadth.arrays import Array
 from breadth.checks import check_unit_rows
 from breadth.errors import InputError
 from breadth.metrics.redundancy import mean_pairwise_cosine
-from breadth.arrays import Array
 
 
 def ilad(vectors: Any) -> float:

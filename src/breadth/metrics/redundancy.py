@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from breadth.checks import check_number, check_unit_rows
 from breadth.arrays import Array
+from breadth.checks import check_number, check_unit_rows
 
 
 def redundancy(vectors: Any) -> float:

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_lengths, check_relevance, check_vectors
 from breadth.oracles import sweep
-from breadth.arrays import Array, Ids, Vector
 from breadth.ranking import Leaders
 
 _BLOCK_NUMBERS = 1 << 25

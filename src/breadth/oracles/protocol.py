@@ -10,8 +10,8 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from breadth.checks import UNIT_TOLERANCE
 from breadth.arrays import Array, Ids, Vector
+from breadth.checks import UNIT_TOLERANCE
 
 
 @runtime_checkable

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
+from breadth.arrays import Array, Ids, Vector
 from breadth.oracles import sweep
 from breadth.oracles.protocol import Reached
-from breadth.arrays import Array, Ids, Vector
 
 _SAMPLE = 4096
 """Rows that are scored before a search by threshold, to see how the scores are spread."""

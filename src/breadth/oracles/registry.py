@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from breadth.arrays import Array
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import Oracle
 from breadth.oracles.segmented import SegmentedOracle
 from breadth.oracles.torch import TorchOracle
 from breadth.oracles.wrappers import CachingOracle, CountingOracle
-from breadth.arrays import Array
 
 _SEGMENTS = 3
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count
 from breadth.oracles.protocol import Oracle, Reached, describe
-from breadth.arrays import Array, Ids, Vector
 
 
 class _Wrapper:

@@ -48,7 +48,7 @@ class ReachPricing:
         (found,) = yield from Above(self._problem.query[None], np.array([-np.inf]), most)
         self._known.append(_MostRelevant(self._problem, found.ceiling, found.ids, self._facts.max_squared_norm))
         if len(found.ids) < count:
-            return (yield from Top(self._problem.query[None], count)).ids[0]
+            return np.asarray((yield from Top(self._problem.query[None], count)).ids[0])
         return np.sort(_lead(found, -np.inf, count)[0])
 
     def ask(self, question: Question) -> Asking[Priced]:

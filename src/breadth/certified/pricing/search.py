@@ -24,7 +24,7 @@ class SearchPricing:
     def begin(self, count: int) -> Asking[Ids]:
         """The `count` most relevant ids."""
         found = yield from Top(self._problem.query[None], count)
-        return found.ids[0]
+        return np.asarray(found.ids[0])
 
     def ask(self, question: Question) -> Asking[Priced]:
         """Search for rows with a large marginal value (or for each member's replacements), and for w(u)."""
@@ -49,4 +49,4 @@ class SearchPricing:
         ids, scores = yield from Top(w[None], min(most, self._facts.size))
         if scores[0, -1] > threshold and most < self._facts.size:
             return None
-        return ids[0][scores[0] > threshold]
+        return np.asarray(ids[0][scores[0] > threshold])

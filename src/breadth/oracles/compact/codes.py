@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from breadth.checks import check_lengths
 from breadth.arrays import Array, Vector
+from breadth.checks import check_lengths
 
 
 @dataclass(frozen=True, eq=False)

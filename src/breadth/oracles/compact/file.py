@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
+from breadth.arrays import Array, Ids, Vector
 from breadth.errors import InputError
 from breadth.oracles import sweep
 from breadth.oracles.compact.codes import NO_ROWS, CodedRows, RowSummary
 from breadth.oracles.compact.layout import Layout, read_layout
-from breadth.arrays import Array, Ids, Vector
 
 _CHECK_BYTES = 1 << 24
 _ROWS_AT_ONCE = 512

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth import kernels
+from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_relevance, check_vectors
 from breadth.errors import InputError
 from breadth.oracles import reach, sweep
@@ -24,7 +25,6 @@ from breadth.oracles.compact.codes import NO_ROWS, RowSummary, quantise, stored_
 from breadth.oracles.compact.file import CompactArrays, open_arrays
 from breadth.oracles.compact.writer import Writer
 from breadth.oracles.protocol import Reached
-from breadth.arrays import Array, Ids, Vector
 from breadth.products import multiply
 from breadth.ranking import best
 

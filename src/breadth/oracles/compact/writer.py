@@ -15,10 +15,10 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from breadth.arrays import Array
 from breadth.errors import InputError
 from breadth.oracles.compact.codes import CodedRows, RowSummary, stored_dtype
 from breadth.oracles.compact.layout import FIRST_SECTION, Layout, Section
-from breadth.arrays import Array
 
 _COPY_BYTES = 1 << 24
 

@@ -1,0 +1,103 @@
+"""What every implementation of the kernels promises. `tests/kernels` runs one suite on all of them.
+
+On a block of rows, `gram` holds their similarities (float32, perhaps with room for more rows than `linear` has),
+`linear` their weighted relevance, and `coupling` is that of `breadth.problem`. A set is an array of positions.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from breadth.arrays import Matrix, Positions, Vector
+
+
+class Kernels(Protocol):
+    """A module with these functions and constants."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """What it is called."""
+
+    @property
+    def STEPS_AT_ONCE(self) -> int:  # noqa: N802
+        """How many elementary steps a call may be asked for, so that a time limit can be kept between calls."""
+
+    @property
+    def SPREADS(self) -> bool:  # noqa: N802
+        """Whether `scan` uses one core, so that its callers spread blocks of rows over threads."""
+
+    def inner(self, rows: Vector, direction: Vector) -> Vector:
+        """Inner products of rows with one direction, in float64. Copies of a row get the same number."""
+
+    def fill_gram(self, rows: Vector, old: int, gram: Matrix) -> None:
+        """Write the similarities of the rows from `old` on with all rows before them, and with each other."""
+
+    def marginals(self, linear: Vector, gram: Matrix, coupling: float, chosen: Positions) -> Vector:
+        """The marginal value of every row for a set."""
+
+    def set_value(self, linear: Vector, gram: Matrix, coupling: float, chosen: Positions) -> float:
+        """F of a set."""
+
+    def greedy(self, linear: Vector, gram: Matrix, coupling: float, first: int, picks: Positions) -> None:
+        """Fill `picks`: `first`, then each time the row with the largest marginal value; of equal ones the first."""
+
+    def swap(
+        self, linear: Vector, gram: Matrix, coupling: float, chosen: Positions, least_gain: float, most: int
+    ) -> int:
+        """Exchange one member for one row outside, in place, while that gains more than `least_gain`.
+
+        The best exchange first, `most` of them at most; how many there were.
+        """
+
+    def tabu(
+        self,
+        linear: Vector,
+        gram: Matrix,
+        coupling: float,
+        chosen: Positions,
+        current: Positions,
+        merits: Vector,
+        free_at: Positions,
+        totals: Vector,
+        now: int,
+        iterations: int,
+        least_gain: float,
+    ) -> None:
+        """Make the best exchange in every iteration, gaining or not; `chosen` becomes the best set met.
+
+        Rows that moved are held for some iterations (`free_at`). `current`, its `merits` (marginal values) and
+        `totals` (what `current` and `chosen` have gained) are kept between calls: cutting a search into calls, the next
+        one from iteration `now` on, changes nothing.
+        """
+
+    def relax(
+        self,
+        linear: Vector,
+        gram: Matrix,
+        k: int,
+        coupling: float,
+        x: Vector,
+        base: float,
+        share: float,
+        least: float,
+        steps: int,
+    ) -> tuple[float, float]:
+        """Raise linear'x - coupling/2 · x'Gx over 0 ≤ x ≤ 1, 1'x = k, in place; the duality gap and the value.
+
+        Each step moves weight between two entries, exactly as much as is best: the one with the largest slope receives,
+        the one that promises most gives. It ends after `steps`, or when the gap is at most `least`, or at most the
+        `share` of what the value exceeds `base` by; it looks every 32 steps.
+        """
+
+    def scan(self, rows: npt.NDArray[Any], scales: Matrix, directions: Matrix, out: Matrix) -> None:
+        """out[b, i] = scales[i] · rows[i]·directions[b], for int8 or float32 rows, to float32 precision."""
+
+    def sift(
+        self, scores: Matrix, errors: Matrix, length: float, rounding: float, least: float
+    ) -> tuple[Positions, Matrix]:
+        """Positions with score + reach ≥ least, and their reach = length · error + rounding."""
+
+    def read_rows(self, file: int, ids: Positions, base: int, out: npt.NDArray[Any]) -> bool:
+        """Read rows of a file that begin at byte `base` into `out`; whether all of them were there."""
