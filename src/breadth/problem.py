@@ -133,7 +133,8 @@ class Problem:
 
     def own_similarities(self, rows: Array) -> Vector:
         """s_ii of every row."""
-        return np.asarray(np.square(self.similar(rows)).sum(axis=-1), dtype=np.float64)
+        similar = self.similar(rows)
+        return np.asarray(np.einsum("ij,ij->i", similar, similar), dtype=np.float64)
 
     def value(self, rows: Array) -> float:
         """F of the set whose rows are given, exact for rows of any length: Σ_{i≠j} s_ij = ‖v‖² - Σ s_ii."""

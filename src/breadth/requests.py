@@ -128,6 +128,9 @@ class Rows(Request[Array]):
 
     @classmethod
     def ask_together(cls, requests: Sequence[Rows], oracle: Any) -> list[Any]:
+        first = requests[0].ids
+        if all(np.array_equal(request.ids, first) for request in requests[1:]):
+            return [oracle.rows(first)] * len(requests)
         unique, inverse = np.unique(np.concatenate([request.ids for request in requests]), return_inverse=True)
         rows = oracle.rows(unique)
         return [rows[inverse[part]] for part in _parts([len(request.ids) for request in requests])]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from breadth import kernels
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.certified.block import Block, Target
 from breadth.certified.effort import EFFORT, Effort
@@ -89,6 +90,12 @@ class Bench:
         self.x = np.concatenate((self.x, np.zeros(len(where))))
         self.block.add(self.held.rows if len(where) == len(self.held) else self.held.rows[where])
 
+    def enter_best(self, count: int) -> None:
+        """Take the held rows that score best for w(u) into the block, so that it has about `count` rows."""
+        if not self.holds_block_only():
+            best = self.held.best(self.w_dual, min(count, len(self.held)))
+            self.enter(best[self._outside[best]])
+
     def take(self, ids: Ids, rows: Array) -> int:
         """Hold further rows in memory; how many of them were new."""
         count = self.held.take(ids, rows)
@@ -123,8 +130,7 @@ class Bench:
 
     def _note_dual_vector(self) -> None:
         """u = E'x and w(u), once for every change of x."""
-        support = np.flatnonzero(self.x)
-        self.u: Vector = self.x[support] @ self.block.rows[support]
+        self.u: Vector = kernels.current().combine(self.x, self.block.rows)
         self.w_dual = self.problem.direction(self.u)
         self._best_scores = None
 
@@ -147,11 +153,12 @@ class Bench:
             return False, None
         most = self.effort.entering + self.problem.k // 2
         if watched is None:
-            where, _ = self.held.above(self.w_dual, threshold, self._outside, most)
+            rough = self.held.scores(self.w_dual)
+            where, _ = self.held.above(self.w_dual, threshold, self._outside, most, rough)
             if len(where) == 0:  # the best held rows are all in the block
                 self._best_scores = scores
                 return False, None
-            watched = self._choose_watched()
+            watched = self._choose_watched(rough)
         else:
             watched = watched[self._outside[watched]]
             outside = self.held.exact_scores(watched, self.w_dual)
@@ -162,9 +169,9 @@ class Bench:
         self.enter(where)
         return True, watched
 
-    def _choose_watched(self) -> Positions:
+    def _choose_watched(self, scores: Array) -> Positions:
         """The rows outside the block that score best for w(u)."""
-        rough = np.where(self._outside, self.held.scores(self.w_dual), -np.inf)
+        rough = np.where(self._outside, scores, -np.inf)
         count = min(self.effort.watched + 8 * self.problem.k, len(rough))
         return np.sort(np.argpartition(-rough, count - 1)[:count])
 
@@ -219,11 +226,11 @@ class Bench:
 
     def _confirm(self, candidates: Positions, w: Vector, floors: Vector) -> Positions:
         """The candidates that really gain, those that gain most first: in float64."""
-        rows = self.held.exact_rows(candidates)
+        if len(candidates) == 0:
+            return candidates
+        rows, similar = self.held.exact_rows(candidates), self.problem.similar
+        similarity = np.einsum("ij,kj->ik", similar(rows), similar(self.chosen_rows))
         marginals = multiply_exactly(rows, w)
-        gains = np.full(len(candidates), -np.inf)
-        for member, member_floor in zip(self.chosen_rows, floors, strict=True):
-            similarity = multiply_exactly(rows, self.problem.similarity_direction(member))
-            np.maximum(gains, exchange_gain(marginals, similarity, member_floor, self.problem.coupling), out=gains)
+        gains = exchange_gain(marginals[:, None], similarity, floors, self.problem.coupling).max(axis=1)
         order = np.argsort(-gains, kind="stable")
         return candidates[order[gains[order] > self.block.least_gain]]

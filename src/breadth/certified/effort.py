@@ -45,11 +45,14 @@ class Effort:
     relax_steps: int = 20_000
 
     # The search for sets
-    starts: int = 8
+    starts: int = 4
     """Greedy sets on the block that the local search starts from."""
-    loose: float = 0.05
-    """Above this open gap, greedy also runs over `loose_rows` rows in memory."""
-    loose_rows: int = 1024
+    loose: float = 0.02
+    loose_theta: float = 0.65
+    """Above this open gap, for θ below this, the block grows to `loose_block` rows, and the search starts from
+    `loose_starts` such sets and, up to `held` rows, from what other methods find."""
+    loose_block: int = 128
+    loose_starts: int = 8
     tabu: int = 1000
     """Iterations of the tabu search for an open gap of 1; it is cut off there."""
     tabu_again: float = 3.0
@@ -58,7 +61,7 @@ class Effort:
     """Up to this k, sets are small enough to start from many first rows."""
     first_rows: int = 96
     """First rows times k for these starts."""
-    promising: int = 4
+    promising: int = 16
     """Local searches that are run from the best of many starts."""
 
     # The collection
@@ -68,11 +71,13 @@ class Effort:
     """Rows that are fetched in order to look at them, at the most."""
     wide: float = 0.2
     """Above this open gap, and up to k = `few`, greedy runs over the whole collection from several first rows."""
+    wide_when_low: float = 0.02
     far_k: int = 25
-    """The same up to this k for θ < `low_theta`."""
-    far_starts: int = 8
+    """The same for θ < `low_theta`: above this open gap, and up to this k."""
+    far_starts: int = 16
     far_rows: int = 32
-    """First rows of these starts, and rows that each search brings in for each of them."""
+    far_passes: int = 2
+    """First rows of these starts, rows that each search brings in for each of them, and how often that is done."""
     rounds: int = 60
     idle: int = 3
     """Rounds in which nothing new comes and nothing is settled: many rows tie."""

@@ -14,7 +14,7 @@ from breadth.problem import Problem
 from breadth.products import multiply_exactly
 from breadth.ranking import best
 
-_ROUNDING = 4e-6
+_ROUNDING = 1e-6
 """What float32 arithmetic changes in a score, relative to the length of the direction."""
 
 
@@ -70,13 +70,18 @@ class Held:
         return np.asarray(out[0] + w[-1] * np.asarray(self.rows[:, -1], dtype=np.float64))
 
     def above(
-        self, w: Vector, threshold: float, among: Mask | None = None, most: int | None = None
+        self,
+        w: Vector,
+        threshold: float,
+        among: Mask | None = None,
+        most: int | None = None,
+        rough: Array | None = None,
     ) -> tuple[Positions, Vector]:
         """The rows that score above the threshold for w, best first, with their scores.
 
-        `among` marks the rows to look at. `most`: no more than so many of the best.
+        `among` marks the rows to look at. `most`: no more than so many of the best. `rough`: what `scores` gave for w.
         """
-        rough = self.scores(w)
+        rough = self.scores(w) if rough is None else rough
         near = rough > threshold - self.slack(w)
         if among is not None:
             near &= among

@@ -6,7 +6,7 @@ import numpy as np
 
 from breadth.arrays import Positions
 from breadth.certified.bench import Bench
-from breadth.picking import pick_greedily, spread_firsts
+from breadth.picking import pick_aligned, pick_greedily, spread_firsts
 from breadth.products import multiply
 
 
@@ -18,21 +18,33 @@ def settle(bench: Bench, *, again: bool = False, lightly: bool = False) -> None:
     """
     if not again:
         improve_dual_vector(bench, finely=not lightly)
-        bench.improve(bench.problem.allowed.best(bench.x))
-        start_from_greedy(bench, 1 if lightly else bench.effort.starts)
-        if not lightly and bench.open_gap > bench.effort.loose and not bench.holds_block_only():
-            start_from_held(bench)
+        _start(bench, lightly)
     bench.improve(bench.chosen.copy())  # the set may be from before the block grew
     rate = 0.0 if lightly else bench.effort.tabu * (bench.effort.tabu_again if again else 1.0)
     search(bench, rate)
-    while bench.enter_for_swaps() and not bench.clock.is_over():
+    while not bench.clock.is_over() and bench.enter_for_swaps():
         bench.improve(bench.chosen.copy())
         search(bench, rate)
 
 
+def _start(bench: Bench, lightly: bool) -> None:
+    """Start from the relaxation and from greedy sets on the block, which grows where much is left open."""
+    if bench.clock.is_over():
+        return
+    effort = bench.effort
+    bench.improve(bench.problem.allowed.best(bench.x))
+    loose = not lightly and bench.open_gap > effort.loose and bench.problem.theta < effort.loose_theta
+    if loose:
+        bench.enter_best(effort.loose_block)
+    start_from_greedy(bench, 1 if lightly else effort.loose_starts if loose else effort.starts)
+    if loose and len(bench.held) <= effort.held and bench.problem.k <= effort.far_k:
+        start_from_rivals(bench)
+
+
 def improve_dual_vector(bench: Bench, finely: bool) -> None:
     """Relax, and let held rows enter the block that move the bound: roughly at first, then finely."""
-    share, watched = bench.effort.rough, None
+    share = bench.effort.fine if finely and bench.holds_block_only() else bench.effort.rough
+    watched = None
     while not bench.clock.is_over():
         bench.relax(share)
         before = watched
@@ -69,18 +81,42 @@ def start_from_greedy(bench: Bench, count: int) -> None:
         bench.improve(bench.block.greedy(int(first), 1.0 if number % 2 == 0 else 0.5))
 
 
-def start_from_held(bench: Bench) -> None:
-    """Start from greedy sets over the held rows that score best for w(u), with all and with half of the relevance."""
-    count = max(bench.effort.loose_rows, 2 * bench.problem.k)
-    if count >= len(bench.held):
-        _start_from_rows(bench, None, 1)
-    else:
-        _start_from_rows(bench, bench.held.best(bench.w_dual, count), 1)
+def start_from_rivals(bench: Bench) -> None:
+    """Start from what greedy, max-sum dispersion and VRSD find on the held rows.
+
+    Of all methods they most often end above the local optima that the other starts lead to.
+    """
+    problem, rows = bench.problem, bench.held.rows
+    sets: list[Positions] = []
+    if not bench.holds_block_only():  # else the first starts on the block were these
+        first = np.repeat(spread_firsts(multiply(rows, problem.query), 1), 2)
+        sets += [*pick_greedily(problem, rows, first, np.array([1.0, 0.5]), clock=bench.clock)]
+    if problem.similarity_dim is None:
+        sets.append(pick_aligned(problem, rows, bench.clock))
+    if sets:
+        bench.improve_from(np.array(sets))
 
 
 def start_from_many(bench: Bench) -> None:
-    """For a small k: start from greedy sets over all held rows, from many first rows."""
-    _start_from_rows(bench, None, max(1, bench.effort.first_rows // bench.problem.k))
+    """For a small k: start from greedy sets from many first rows, over the held rows that score best for w(u).
+
+    The less relevance counts, the more rows may belong to a good set: below `low_theta` all of them.
+    """
+    effort, theta = bench.effort, bench.problem.theta
+    firsts = max(1, effort.first_rows // bench.problem.k)
+    if bench.holds_block_only():
+        start_from_greedy(bench, 4 * firsts)
+    elif theta < effort.low_theta:
+        _start_from_rows(bench, None, firsts)
+    else:
+        count = effort.held_when_near if theta >= effort.near_theta else effort.held
+        _start_from_rows(bench, _choose_rows(bench, count), firsts)
+
+
+def _choose_rows(bench: Bench, count: int) -> Positions | None:
+    """The held rows that score best for w(u), at least 2k of them; None for all held rows."""
+    count = max(count, 2 * bench.problem.k)
+    return None if count >= len(bench.held) else bench.held.best(bench.w_dual, count)
 
 
 def _start_from_rows(bench: Bench, where: Positions | None, firsts: int) -> None:

@@ -134,12 +134,12 @@ class _Search:
         """Settle on the rows that were fetched first; where much is left open, from more starts."""
         bench, effort = self._bench, self._effort
         settle(bench)
-        if bench.is_closed():
+        if bench.is_closed() or bench.clock.is_over():
             return
         if bench.problem.k <= effort.few:
             starts.start_from_many(bench)
         low = bench.problem.theta < effort.low_theta
-        if low or (self._holds_everything() and bench.problem.k <= effort.few and bench.open_gap > effort.slow):
+        if low:
             yield from starts.start_from_methods(bench, self._facts)
         if low or bench.problem.k <= effort.few:
             settle(bench, again=True)
@@ -173,8 +173,10 @@ class _Search:
     def _may_explore(self) -> bool:
         """Whether so much is left open for so small a k that greedy over the whole collection is worth its scans."""
         problem, effort = self._bench.problem, self._effort
-        small = problem.k <= (effort.far_k if problem.theta < effort.low_theta else effort.few)
-        return small and not self._explored and self._bound.gap * problem.scale > effort.wide * problem.spread
+        low = problem.theta < effort.low_theta
+        small = problem.k <= (effort.far_k if low else effort.few)
+        wide = effort.wide_when_low if low else effort.wide
+        return small and not self._explored and self._bound.gap * problem.scale > wide * problem.spread
 
     def _bound_by_relevance(self) -> Asking[None]:
         """The time was up before anything was priced: one search still gives a bound."""

@@ -53,8 +53,8 @@ def start_everywhere(bench: Bench, size: int) -> Asking[None]:
     row for a very small k, after every few for a larger one. Then greedy and local search on all that.
     """
     problem, effort = bench.problem, bench.effort
-    steps = range(1, problem.k) if problem.k <= effort.few else (1, max(2, problem.k // 3))
-    for step in steps:
+    steps = tuple(range(1, problem.k)) if problem.k <= effort.few else (1, max(2, problem.k // 3))
+    for step in effort.far_passes * steps:
         if bench.clock.is_over():
             return
         rows = bench.held.rows

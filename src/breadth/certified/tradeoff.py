@@ -39,21 +39,24 @@ def frontier(
     """
     problems = [replace(problem, theta=theta) for theta in sorted(thetas)]
     first, rows = yield from _fetch_most_relevant(problem, facts)
-    points = [_Point(p, first, rows, facts, clock) for p in problems if p.theta < 1.0 and 1 < p.k < facts.size]
-    for attempt in range(_ROUNDS if points else 0):
-        if attempt and clock.is_over():
-            break
-        for place, point in enumerate(points):
-            settle(point.bench, lightly=True)
-            if place:  # neighbours in θ have much in common
-                before = points[place - 1].bench.chosen_ids
-                point.bench.improve_from(point.bench.held.find(before)[None])
-        yield from _price(points, facts, fetch=attempt + 1 < _ROUNDS)
     top = np.asarray(rows[: problem.k], dtype=np.float64)
+    points: list[_Point] = []
+    for p in problems:
+        if _is_open(p, facts) and not clock.is_over():
+            points.append(_Point(p, first, rows, facts, clock))
+    for attempt in range(_ROUNDS if points else 0):
+        _settle_points(points)
+        if not clock.is_over():
+            yield from _price(points, facts, fetch=attempt + 1 < _ROUNDS)
     family = [(first[: problem.k], top), *((p.bench.chosen_ids, p.bench.chosen_rows) for p in points)]
     by_theta = {point.bench.problem.theta: point for point in points}
     selections = tuple(_choose(p, family, by_theta.get(p.theta), facts) for p in problems)
     return Frontier(selections, float(np.mean(top @ problem.query)))
+
+
+def _is_open(problem: Problem, facts: Facts) -> bool:
+    """Whether another set than the most relevant rows can be the best."""
+    return problem.theta < 1.0 and 1 < problem.k < facts.size
 
 
 class _Point:
@@ -62,10 +65,19 @@ class _Point:
     def __init__(self, problem: Problem, ids: Ids, rows: Array, facts: Facts, clock: Clock) -> None:
         self.bench = Bench(problem, ids, rows, facts.max_squared_norm, clock)
         self.bound = Bound(self.bench)
-        top = np.asarray(rows[: problem.k], dtype=np.float64)
-        self.bound.lower_by_relevance(top @ problem.query)
         self.swap_optimal: frozenset[int] = frozenset()
         """The set that was swap-optimal when the collection was last asked."""
+
+
+def _settle_points(points: Sequence[_Point]) -> None:
+    """Settle every θ lightly, and from the set of its neighbour: neighbours in θ have much in common."""
+    for place, point in enumerate(points):
+        if point.bench.clock.is_over():
+            return
+        settle(point.bench, lightly=True)
+        if place:
+            before = points[place - 1].bench.chosen_ids
+            point.bench.improve_from(point.bench.held.find(before)[None])
 
 
 def _fetch_most_relevant(problem: Problem, facts: Facts) -> Asking[tuple[Ids, Array]]:
@@ -94,14 +106,18 @@ def _price(points: Sequence[_Point], facts: Facts, fetch: bool) -> Asking[None]:
 
 
 def _choose(problem: Problem, family: Sequence[tuple[Ids, Vector]], point: _Point | None, facts: Facts) -> Selection:
-    """The best set of the family for one θ. `point` is None where the most relevant rows are the optimum."""
+    """The best set of the family for one θ, which begins with top-k. `point` is None where there was no time for it."""
     values = [problem.value(members) for _, members in family]
     # Ties go to the more relevant set, so that equal objectives cannot break the order.
     relevances = [float(np.sum(members @ problem.query)) for _, members in family]
     best = int(np.lexsort((relevances, values))[-1])
     ids, members = family[best]
-    bound = values[best] if point is None else point.bound.value
-    settled = point is None or frozenset(ids.tolist()) == point.swap_optimal
+    bound, settled = values[best], True
+    if _is_open(problem, facts):
+        linear = problem.linear(family[0][1] @ problem.query)
+        bound = problem.dual_bound(np.zeros(len(problem.query)), linear.sum(), facts.max_squared_norm)
+        bound = bound if point is None else min(bound, point.bound.value)
+        settled = point is not None and frozenset(ids.tolist()) == point.swap_optimal
     return conclude(problem, ids, members, "certified", bound=bound, exact=facts.exact, swap_optimal=settled)
 
 

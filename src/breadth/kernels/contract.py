@@ -31,6 +31,9 @@ class Kernels(Protocol):
     def inner(self, rows: Vector, direction: Vector) -> Vector:
         """Inner products of rows with one direction, in float64. Copies of a row get the same number."""
 
+    def combine(self, weights: Vector, rows: Vector) -> Vector:
+        """Σ_i weights_i rows_i."""
+
     def fill_gram(self, rows: Vector, old: int, gram: Matrix) -> None:
         """Write the similarities of the rows from `old` on with all rows before them, and with each other."""
 

@@ -39,6 +39,16 @@ def _inner(rows, direction, out):
         out[i] = total
 
 
+@njit(_numbers(_vector, types.Array(float64, 2, "C", readonly=True)), nogil=True, cache=True)
+def combine(weights, rows):
+    total = np.zeros(rows.shape[1])
+    for i in range(len(weights)):
+        if weights[i] != 0.0:
+            for j in range(rows.shape[1]):
+                total[j] += weights[i] * rows[i, j]
+    return total
+
+
 def inner(rows, direction):
     out = np.empty(len(rows))
     _inner(rows, direction, out)

@@ -27,6 +27,10 @@ def inner(rows: Vector, direction: Vector) -> Vector:
     return np.asarray(np.einsum("ij,j->i", rows, direction))
 
 
+def combine(weights: Vector, rows: Vector) -> Vector:
+    return np.asarray(np.einsum("i,ij->j", weights, rows))
+
+
 def fill_gram(rows: Vector, old: int, gram: Matrix) -> None:
     count = len(rows)
     products = rows[old:] @ rows.T

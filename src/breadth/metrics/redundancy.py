@@ -38,4 +38,4 @@ def mean_pairwise_cosine(rows: Array) -> float:
     if k < 2:
         return 0.0
     v = rows.sum(axis=0)
-    return float(v @ v - np.square(rows).sum()) / (k * (k - 1))
+    return float(v @ v - np.einsum("ij,ij->", rows, rows)) / (k * (k - 1))

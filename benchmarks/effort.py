@@ -1,0 +1,120 @@
+"""What each constant of `breadth.certified.effort` buys: halved and doubled, one at a time, on one panel of instances."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.report import load, page, save, table
+from benchmarks.timing import machine, progress
+from breadth import ArrayOracle, CompactOracle, select
+from breadth.certified.effort import EFFORT, Effort
+from tests.oracles.test_wrappers import SearchOnly
+from tests.synthetic import SHAPES, query_near
+
+KS, THETAS = (2, 5, 10, 40), (0.2, 0.4, 0.5, 0.7, 0.9)
+SIZES = ((150, 24), (1500, 48), (20_000, 48))
+TIE = 1e-7
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One query on one kind of oracle."""
+
+    oracle: Any
+    query: np.ndarray
+    k: int
+    theta: float
+
+
+def main(rounds: int = 3, only: list[str] | None = None) -> None:
+    """Measure, and write results/effort.json and docs/benchmarks/effort.md."""
+    panel = make_panel(np.random.default_rng(0))
+    data: dict[str, Any] = {"machine": machine(), "instances": len(panel), "rounds": rounds}
+    variants = {"as it is": EFFORT} | make_variants(only)
+    times: dict[str, list[float]] = {name: [] for name in variants}
+    values: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for name in progress(list(variants), "effort"):
+            seconds, values[name] = run_panel(panel, variants[name])
+            times[name].append(seconds)
+    base = np.array(values["as it is"])
+    data["variants"] = {
+        name: {
+            "time": float(np.median(np.array(times[name]) / np.array(times["as it is"]))),
+            "worse": int(np.sum(np.array(values[name]) < base - TIE)),
+            "better": int(np.sum(np.array(values[name]) > base + TIE)),
+            "mean": float(np.mean(np.array(values[name]) - base)),
+        }
+        for name in variants
+    }
+    save("effort", data)
+    render()
+
+
+def make_panel(rng: np.random.Generator) -> list[Instance]:
+    """Every shape, size, k and θ, in turn on an array, on a compact oracle and through searches alone."""
+    kinds = (ArrayOracle, CompactOracle.build, SearchOnly)
+    panel = []
+    for n, d in SIZES:
+        for number, shape in enumerate(SHAPES):
+            rows = SHAPES[shape](rng, n, d)
+            oracle = kinds[number % len(kinds)](rows)
+            query = query_near(rng, rows).astype(np.float32)
+            panel += [Instance(oracle, query, k, theta) for k in KS for theta in THETAS]
+    return panel
+
+
+def make_variants(only: list[str] | None) -> dict[str, Effort]:
+    """Each constant at half and at twice its value."""
+    variants = {}
+    for field in fields(Effort):
+        value = getattr(EFFORT, field.name)
+        for label, factor in (("half", 0.5), ("double", 2.0)):
+            changed = value * factor if isinstance(value, float) else max(1, round(value * factor))
+            if only is None or field.name in only:
+                variants[f"{field.name} {label}"] = replace(EFFORT, **{field.name: changed})
+    return variants
+
+
+def run_panel(panel: list[Instance], effort: Effort) -> tuple[float, list[float]]:
+    """Seconds of processor time, and the objective of every instance."""
+    values = []
+    started = time.process_time()
+    for case in panel:
+        values.append(select(case.oracle, case.query, k=case.k, theta=case.theta, effort=effort).objective)
+    return time.process_time() - started, values
+
+
+def render() -> None:
+    """Write the page from results/effort.json."""
+    data = load("effort")
+    info, variants = data["machine"], data["variants"]
+    rows = []
+    for field in fields(Effort):
+        cells = [f"`{field.name}`", str(getattr(EFFORT, field.name))]
+        for label in ("half", "double"):
+            cell = variants[f"{field.name} {label}"]
+            cells += [f"{cell['time']:.2f}", str(cell["worse"]), str(cell["better"]), f"{cell['mean']:+.1e}"]
+        rows.append(cells)
+    head = ["constant", "value", "½: time", "worse", "better", "mean", "×2: time", "worse", "better", "mean"]
+    page(
+        "effort",
+        f"""# How hard the certified solver works
+
+Written by `python -m benchmarks effort`; do not edit. {info["cpu"]}, {info["cores"]} cores, Python {info["python"]},
+NumPy {info["numpy"]}.
+
+Every constant of `breadth.certified.effort`, halved and doubled, one at a time, on {data["instances"]} instances: {
+            ", ".join(SHAPES)
+        } rows ({", ".join(f"{n:,} × {d}" for n, d in SIZES)}), on arrays, compact oracles and through
+searches alone, k ∈ {{{", ".join(map(str, KS))}}}, θ ∈ {{{", ".join(map(str, THETAS))}}}. Time is processor time over
+that of the constants as they are, the median of {data["rounds"]} rounds. "Worse" and "better" count the instances whose
+objective changed by more than 1e-7, "mean" is the mean change over all instances.
+
+{table(head, rows)}
+""",
+    )
