@@ -6,13 +6,16 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import certified, core, expected, experiments, gpu, results_page, speed, text
+from benchmarks import agreement, certified, core, effort, expected, experiments, gpu, pace, results_page, speed, text
 
 PAGES: dict[str, Callable[[], None]] = {
     "core": core.render,
     "certified": certified.render,
     "speed": speed.render,
     "text": text.render,
+    "agreement": agreement.render,
+    "effort": effort.render,
+    "pace": pace.render,
 }
 
 _MORE = ("gpu", "experiments", "generate", "results", "check", "render")
@@ -24,8 +27,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="rounds after warm-up")
     parser.add_argument("--rows", type=int, default=200_000, help="rows of the large collection")
     parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: the shipped passages")
-    parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS, *text.PARTS, *experiments.RECIPES]
+    parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS, *text.PARTS, *agreement.PARTS, *experiments.RECIPES]
     parser.add_argument("--part", choices=parts, help="of a benchmark with parts: only this")
+    parser.add_argument("--against", type=Path, help="of `pace`: the folder of another checkout")
     parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where rows and runs are kept")
     parser.add_argument("--data", type=Path, help="of `experiments`: the folder with the subsets")
     parser.add_argument("--workers", type=int, help="of `experiments`: processes; default: as many as cores")
@@ -46,6 +50,14 @@ def main() -> None:
         speed.main(arguments.rounds, arguments.folder, arguments.asqa, arguments.part)
     elif arguments.name == "text":
         text.main(arguments.part)
+    elif arguments.name == "agreement":
+        agreement.main(arguments.part)
+    elif arguments.name == "effort":
+        effort.main(arguments.rounds)
+    elif arguments.name == "pace":
+        if arguments.against is None:
+            parser.error("pace needs --against, the folder of another checkout")
+        pace.main(arguments.against, arguments.rounds, arguments.folder)
     elif arguments.name == "gpu":
         device, dtype = arguments.device, arguments.dtype
         gpu.main(arguments.rounds, arguments.rows, arguments.dim, device, dtype, tuple(arguments.thetas))

@@ -1,4 +1,4 @@
-"""What each constant of `breadth.certified.effort` buys: halved and doubled, one at a time, on one panel of instances."""
+"""What each constant of `breadth.certified.effort` buys: halved and doubled, one at a time, on one panel."""
 
 from __future__ import annotations
 

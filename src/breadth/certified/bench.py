@@ -233,4 +233,4 @@ class Bench:
         marginals = multiply_exactly(rows, w)
         gains = exchange_gain(marginals[:, None], similarity, floors, self.problem.coupling).max(axis=1)
         order = np.argsort(-gains, kind="stable")
-        return candidates[order[gains[order] > self.block.least_gain]]
+        return np.asarray(candidates[order[gains[order] > self.block.least_gain]])

@@ -15,7 +15,9 @@ _GAIN = 1e-7
 """A swap must gain more than this (times 1 + k), or rounding of the similarities could run in circles."""
 _GRID = 2.0**33
 """Relevance is rounded to multiples of 1/this."""
-_SWAPS_AT_ONCE = 64
+_SWAPS_AT_ONCE, _STEPS_AT_ONCE = 64, 256
+"""Swaps, and steps of the relaxation, between two looks at the clock: the same for all kernels, whose sums begin anew
+with every call."""
 _MOST_SWAPS = 10_000
 
 
@@ -134,12 +136,10 @@ class Block:
         That value is on the scale of F: for the indicator of a set it is F of the set.
         """
         kernel = kernels.current()
-        # The kernel looks at its gap every 32 steps, so cutting it there changes nothing.
-        at_once = 32 * max(1, kernel.STEPS_AT_ONCE // (256 * self._size))
         constant = self.problem.spread
         done = 0
         while True:
-            steps = min(at_once, target.steps - done)
+            steps = min(_STEPS_AT_ONCE, target.steps - done)
             gap, value = kernel.relax(
                 self.linear, self._gram, self.problem.k, self._coupling, x,
                 target.value - constant, target.share, target.least, steps,
