@@ -9,9 +9,9 @@ import numpy as np
 
 from breadth.arrays import Ids, Positions, Vector
 from breadth.certified.bench import Bench
-from breadth.certified.bound import Bound
 from breadth.certified.branch import MOST_ROWS, BranchAndBound
 from breadth.certified.pricing import Pricing
+from breadth.certified.rounds import Search
 from breadth.clock import Clock
 from breadth.oracles.protocol import Facts
 from breadth.products import multiply_exactly
@@ -41,17 +41,18 @@ class _Survivors:
     bound: float
 
 
-def prove_optimal(bench: Bench, bound: Bound, pricing: Pricing, facts: Facts, clock: Clock) -> Asking[Proof]:
-    """Lower `bound` as far as the clock allows, from a set that is swap-optimal."""
-    left = yield from _find_survivors(bench, pricing, facts)
+def prove_optimal(search: Search, facts: Facts, clock: Clock) -> Asking[Proof]:
+    """Lower the bound of a search as far as the clock allows, from a set that is swap-optimal."""
+    bench, bound = search.bench, search.bound
+    left = yield from _find_survivors(bench, search.pricing, facts)
     if left is None or len(left.ids) > MOST_ROWS:
         stats = {} if left is None else {"survivors": len(left.ids)}
         return Proof(bench.chosen_ids, bench.chosen_rows, "swap_optimal", stats)
     problem = bench.problem
     chosen: Positions = np.searchsorted(left.ids, np.sort(bench.chosen_ids))
     linear = problem.linear(multiply_exactly(left.rows, problem.query))
-    search = BranchAndBound(linear, problem.similar(left.rows), problem.k, problem.coupling, chosen)
-    closed = search.run(min(left.bound, bound.value), clock, 0.5 * _RESOLUTION * problem.scale)
+    tree = BranchAndBound(linear, problem.similar(left.rows), problem.k, problem.coupling, chosen)
+    closed = tree.run(min(left.bound, bound.value), clock, 0.5 * _RESOLUTION * problem.scale)
     bound.value = min(bound.value, max(closed.bound, closed.value))
     ids, rows = left.ids[closed.chosen], left.rows[closed.chosen]
     if facts.exact and bound.value - problem.value(rows) <= _RESOLUTION * problem.scale:

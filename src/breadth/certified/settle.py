@@ -73,7 +73,7 @@ def start_from_greedy(bench: Bench, count: int) -> None:
     Half of the first rows are the most relevant ones, half are spread over the block.
     """
     order = np.argsort(-bench.block.linear, kind="stable")
-    for number in range(count):
+    for number in range(min(count, 2 * len(order))):
         if bench.is_closed() or bench.clock.is_over():
             return
         near = number % 4 < 2

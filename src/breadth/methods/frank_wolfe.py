@@ -15,6 +15,7 @@ import numpy as np
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.checks import check_choice, check_count, check_number
 from breadth.clock import NO_LIMIT, Clock
+from breadth.methods.topk import take_most_relevant
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.relaxation import Relaxation
@@ -56,13 +57,14 @@ def frank_wolfe(
     check_number(penalty, "penalty", 0.0)
     eigenvalue = float(facts.size) if lipschitz is None else check_number(lipschitz, "lipschitz", 0.0)
     if problem.k == 1:  # no pairs: the relaxation is linear, and its maximiser the most relevant row
-        return (yield from _take_most_relevant(problem, facts))
+        stats: dict[str, Any] = {"iterations": 0, "converged": True, "integral": True}
+        return (yield from take_most_relevant(problem, facts, "frank_wolfe", stats))
     x = yield from start(problem, facts)
     relaxation = Relaxation(problem, penalty)
     run = yield from climb(relaxation, facts, x, lambda move, t: rule(move, t, relaxation, eigenvalue),
                            max_iterations, clock)  # fmt: skip
     chosen = np.lexsort((x.ids, -x.weights))[: problem.k]
-    stats: dict[str, Any] = {"iterations": run.iterations, "converged": run.converged, "integral": x.is_set(problem.k)}
+    stats = {"iterations": run.iterations, "converged": run.converged, "integral": x.is_set(problem.k)}
     if not run.converged and clock.is_over():
         stats["stopped"] = "time_limit"
     return conclude(
@@ -107,13 +109,6 @@ def climb(
         x.step(vertex, move.image, step_size(move, t))
         iterations += 1
     return Climb(bound, False, iterations)
-
-
-def _take_most_relevant(problem: Problem, facts: Facts) -> Asking[Selection]:
-    ids = (yield from Top(problem.query[None], 1)).ids[0]
-    rows = yield from Rows(ids)
-    stats = {"iterations": 0, "converged": True, "integral": True}
-    return conclude(problem, ids, rows, "frank_wolfe", bound=problem.value(rows), exact=facts.exact, stats=stats)
 
 
 @dataclass
