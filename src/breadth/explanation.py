@@ -41,10 +41,10 @@ class Explanation:
             (
                 str(r.id),
                 f"{r.relevance:.4f}",
-                _shown(r.neighbour, "d"),
-                _shown(r.similarity, ".4f"),
-                _shown(r.loss, ".6f"),
-                _shown(r.replacement, "d"),
+                _format(r.neighbour, "d"),
+                _format(r.similarity, ".4f"),
+                _format(r.loss, ".6f"),
+                _format(r.replacement, "d"),
             )
             for r in self.reasons
         ]
@@ -55,5 +55,5 @@ class Explanation:
         return "\n".join(lines)
 
 
-def _shown(value: float | None, style: str) -> str:
+def _format(value: float | None, style: str) -> str:
     return "-" if value is None else format(value, style)

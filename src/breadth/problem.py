@@ -151,19 +151,19 @@ class Problem:
         """F of a set on the reported scale."""
         return self.report(self.value(rows))
 
-    def lowest_marginal(self, floors: Vector, own: Vector, longest: float) -> float:
+    def lowest_marginal(self, floors: Vector, own: Vector, max_squared_norm: float) -> float:
         """No row with a smaller marginal value can gain by replacing any member.
 
-        s_ij ≤ ‖e_i‖‖e_j‖, and `longest` is the largest ‖e‖² there can be.
+        s_ij ≤ ‖e_i‖‖e_j‖, and `max_squared_norm` is the largest ‖e‖² there can be.
         """
-        return float((floors - self.coupling * np.sqrt(own * longest)).min())
+        return float((floors - self.coupling * np.sqrt(own * max_squared_norm)).min())
 
-    def dual_bound(self, u: Array, best_sum: float, longest: float = 1.0) -> float:
+    def dual_bound(self, u: Array, best_sum: float, max_squared_norm: float = 1.0) -> float:
         """D(u) ≥ F(S) for every allowed S. It holds for any u, because -‖v‖² ≤ ‖u‖² - 2u·v:
 
-            D(u) = (1-θ)(k·longest + ‖u‖²) + best_sum
+            D(u) = (1-θ)(k·max_squared_norm + ‖u‖²) + best_sum
 
-        `best_sum` is the largest Σ e_i·w(u) of an allowed set, over the whole collection. `longest`, the largest ‖e‖²
-        there can be, keeps the bound valid for rows that are only nearly of unit length.
+        `best_sum` is the largest Σ e_i·w(u) of an allowed set, over the whole collection. `max_squared_norm`, the
+        largest ‖e‖² there can be, keeps the bound valid for rows that are only nearly of unit length.
         """
-        return 0.5 * self.coupling * (self.k * longest + self.squared_length(u)) + best_sum
+        return 0.5 * self.coupling * (self.k * max_squared_norm + self.squared_length(u)) + best_sum

@@ -34,11 +34,11 @@ class Bench:
         problem: Problem,
         ids: Ids,
         rows: Array,
-        longest: float,
+        max_squared_norm: float,
         clock: Clock = NO_LIMIT,
         effort: Effort = EFFORT,
     ) -> None:
-        self.problem, self.longest, self.clock, self.effort = problem, longest, clock, effort
+        self.problem, self.max_squared_norm, self.clock, self.effort = problem, max_squared_norm, clock, effort
         self.held = Held(problem, ids, rows)
         self.block = Block(problem)
         self._positions: Positions = np.empty(0, dtype=np.int64)
@@ -195,7 +195,7 @@ class Bench:
         floors = floor(multiply_exactly(members, w), own, problem.coupling)
         slack = self.held.slack(w) + _ROUNDING * problem.coupling
         least = self.block.least_gain - slack
-        reach = floors - problem.coupling * np.sqrt(own * self.longest)
+        reach = floors - problem.coupling * np.sqrt(own * self.max_squared_norm)
         rough = np.where(self._outside, self.held.scores(w), -np.inf)
         candidates = np.flatnonzero(rough - reach.min() > least)
         if len(candidates) == 0:

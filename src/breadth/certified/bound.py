@@ -24,11 +24,11 @@ class Bound:
         """Use the bench's dual vector. `scores` hold the best scores for w(u) of the whole collection."""
         bench = self._bench
         best_sum = bench.problem.allowed.best_sum(scores)
-        self.value = min(self.value, bench.problem.dual_bound(bench.u, best_sum, bench.longest))
+        self.value = min(self.value, bench.problem.dual_bound(bench.u, best_sum, bench.max_squared_norm))
 
     def lower_by_relevance(self, relevance: Vector) -> None:
         """Use u = 0: relevance alone bounds the optimum. `relevance` holds that of the most relevant rows of all."""
         problem = self._bench.problem
         best_sum = problem.allowed.best_sum(problem.linear(relevance))
         nothing = np.zeros(len(problem.query))
-        self.value = min(self.value, problem.dual_bound(nothing, best_sum, self._bench.longest))
+        self.value = min(self.value, problem.dual_bound(nothing, best_sum, self._bench.max_squared_norm))

@@ -71,7 +71,7 @@ def _find_survivors(bench: Bench, pricing: Pricing, facts: Facts) -> Asking[_Sur
     value = problem.value(bench.chosen_rows)
     best = np.sort(bench.dual_scores())
     for _ in range(_ATTEMPTS):
-        dual = problem.dual_bound(bench.u, problem.allowed.best_sum(best), bench.longest)
+        dual = problem.dual_bound(bench.u, problem.allowed.best_sum(best), bench.max_squared_norm)
         threshold = problem.allowed.threshold(best) - (dual - value) - 1e-5 * problem.k
         ids = bench.held.ids[bench.held.above(w, threshold)[0]]
         if len(bench.held) < facts.size:

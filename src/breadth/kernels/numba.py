@@ -134,7 +134,7 @@ def set_value(linear, gram, coupling, chosen):
 
 
 @njit(nogil=True, cache=True)
-def _longest(gram, size):
+def _max_norm(gram, size):
     """The largest length of a row."""
     squared = np.float64(0.0)
     for i in range(size):
@@ -143,13 +143,13 @@ def _longest(gram, size):
 
 
 @njit(nogil=True, cache=True)
-def _set_floors(gram, coupling, merits, members, longest, floors):
+def _set_floors(gram, coupling, merits, members, max_norm, floors):
     """Fill the floors of the members; the marginal value up to which no row can gain by replacing any of them."""
     lowest = np.inf
     for c in range(len(members)):
         own = np.float64(gram[members[c], members[c]])
         floors[c] = _floor(merits[members[c]], own, coupling)
-        lowest = min(lowest, floors[c] - coupling * np.sqrt(own) * longest)
+        lowest = min(lowest, floors[c] - coupling * np.sqrt(own) * max_norm)
     return lowest
 
 
@@ -165,10 +165,10 @@ def swap(linear, gram, coupling, chosen, least_gain, most):
     merits = marginals(linear, gram, coupling, chosen)
     inside = np.zeros(size, dtype=np.bool_)
     inside[chosen] = True
-    longest = _longest(gram, size)
+    max_norm = _max_norm(gram, size)
     floors = np.empty(len(chosen))
     for done in range(most):
-        lowest = _set_floors(gram, coupling, merits, chosen, longest, floors)
+        lowest = _set_floors(gram, coupling, merits, chosen, max_norm, floors)
         gain, new, column = least_gain, -1, -1
         for i in range(size):
             if inside[i] or merits[i] - lowest <= gain:
@@ -196,10 +196,10 @@ def tabu(linear, gram, coupling, chosen, current, merits, free_at, totals, now, 
     inside_for, outside_for = 1 + min(k // 2, 5), 8
     inside = np.zeros(size, dtype=np.bool_)
     inside[current] = True
-    longest = _longest(gram, size)
+    max_norm = _max_norm(gram, size)
     floors = np.empty(k)
     for turn in range(now, now + iterations):
-        lowest = _set_floors(gram, coupling, merits, current, longest, floors)
+        lowest = _set_floors(gram, coupling, merits, current, max_norm, floors)
         gain, new, column = -np.inf, -1, -1
         for i in range(size):
             if inside[i] or merits[i] - lowest <= gain:

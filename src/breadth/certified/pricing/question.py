@@ -27,7 +27,7 @@ class Question:
     least_gain    what a swap must gain to count
     w_dual        w(u) of the dual vector
     threshold     what the score of a row for w(u) must exceed to move the bound
-    longest       the largest ‖e‖² there can be
+    max_squared_norm       the largest ‖e‖² there can be
     """
 
     problem: Problem
@@ -39,7 +39,7 @@ class Question:
     least_gain: float
     w_dual: Vector
     threshold: float
-    longest: float
+    max_squared_norm: float
 
     @classmethod
     def about(cls, bench: Bench, dual_scores: Vector) -> Question:
@@ -54,11 +54,11 @@ class Question:
             members=members,
             w_set=w_set,
             floors=floors,
-            lowest=problem.lowest_marginal(floors, own, bench.longest),
+            lowest=problem.lowest_marginal(floors, own, bench.max_squared_norm),
             least_gain=2.0 * bench.block.least_gain,
             w_dual=bench.w_dual,
             threshold=problem.allowed.threshold(dual_scores),
-            longest=bench.longest,
+            max_squared_norm=bench.max_squared_norm,
         )
 
     def find_replacements(self, rows: Array) -> Positions:

@@ -108,7 +108,7 @@ class _MostRelevant:
     problem: Problem
     ceiling: float
     ids: Ids
-    longest: float
+    max_squared_norm: float
 
     def suffice(self, directions: Vector, thresholds: Vector) -> bool:
         """Whether no other row can be above these thresholds for these directions."""
@@ -123,15 +123,15 @@ class _MostRelevant:
         With w = αq + w⊥, a row of relevance c scores at most αc + ‖w⊥‖ √(‖e‖² - c²), for a unit q: concave in c, with
         its largest value at c = α‖e‖/‖w‖. A relevance from outside is a coordinate of its own: αc + ‖w⊥‖‖e‖.
         """
-        q, longest = self.problem.query, float(np.sqrt(self.longest))
+        q, max_norm = self.problem.query, float(np.sqrt(self.max_squared_norm))
         length = float(np.linalg.norm(q))
         alpha = float(w @ q) / length
         across = float(np.linalg.norm(w - alpha * q / length))
         c = self.ceiling / length
         if self.problem.similarity_dim is not None:
-            return alpha * c + across * longest if alpha >= 0.0 else np.inf
-        c = min(c, alpha * longest / max(float(np.hypot(alpha, across)), 1e-30))
-        return alpha * c + across * float(np.sqrt(max(self.longest - c * c, 0.0)))
+            return alpha * c + across * max_norm if alpha >= 0.0 else np.inf
+        c = min(c, alpha * max_norm / max(float(np.hypot(alpha, across)), 1e-30))
+        return alpha * c + across * float(np.sqrt(max(self.max_squared_norm - c * c, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,17 +141,17 @@ class _Neighbourhood:
     directions: Vector
     ceilings: Vector
     ids: Ids
-    longest: float
+    max_squared_norm: float
 
     @classmethod
-    def around(cls, directions: Vector, found: tuple[Reached, Reached], longest: float) -> _Neighbourhood:
+    def around(cls, directions: Vector, found: tuple[Reached, Reached], max_squared_norm: float) -> _Neighbourhood:
         ceilings = np.array([reached.ceiling for reached in found])
         ids = np.sort(np.concatenate((found[0].ids, found[1].ids)), kind="stable")  # merges two sorted runs
-        return cls(directions, ceilings, ids[np.concatenate((ids[1:] != ids[:-1], [True]))], longest)
+        return cls(directions, ceilings, ids[np.concatenate((ids[1:] != ids[:-1], [True]))], max_squared_norm)
 
     def suffice(self, directions: Vector, thresholds: Vector) -> bool:
         """Whether no other row can be above these thresholds for these directions."""
-        moved = np.linalg.norm(directions - self.directions, axis=1) * np.sqrt(self.longest)
+        moved = np.linalg.norm(directions - self.directions, axis=1) * np.sqrt(self.max_squared_norm)
         rounding = _ROUNDING * np.linalg.norm(directions, axis=1)
         return bool(np.all(self.ceilings + moved + rounding <= thresholds))
 
