@@ -50,7 +50,8 @@ class Effort:
     loose: float = 0.02
     loose_theta: float = 0.65
     """Above this open gap, for θ below this, the block grows to `loose_block` rows, and the search starts from
-    `loose_starts` such sets and, up to `held` rows, from what other methods find."""
+    `loose_starts` such sets and, up to `held` rows and this k, from what other methods find."""
+    loose_k: int = 40
     loose_block: int = 128
     loose_starts: int = 8
     tabu: int = 1000

@@ -37,7 +37,7 @@ def _start(bench: Bench, lightly: bool) -> None:
     if loose:
         bench.enter_best(effort.loose_block)
     start_from_greedy(bench, 1 if lightly else effort.loose_starts if loose else effort.starts)
-    if loose and len(bench.held) <= effort.held and bench.problem.k <= effort.far_k:
+    if loose and len(bench.held) <= effort.held and bench.problem.k <= effort.loose_k:
         start_from_rivals(bench)
 
 

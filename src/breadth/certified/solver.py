@@ -8,8 +8,8 @@ the collection gains; `prove.py` may then close the gap.
 from __future__ import annotations
 
 from breadth.certified.effort import EFFORT, Effort
+from breadth.certified.opening import open_search
 from breadth.certified.prove import prove_optimal
-from breadth.certified.rounds import open_search
 from breadth.checks import check_number
 from breadth.clock import NO_LIMIT, Clock
 from breadth.methods.topk import take_most_relevant

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import Facts, describe
 from breadth.picking import pick_greedily, spread_firsts
 from breadth.requests import Asking, Rows, Top
+from breadth.selection import Selection
+
+Solve: TypeAlias = Callable[..., Asking[Selection]]
 
 _SEARCHING = (frank_wolfe, partial(frank_wolfe, init="topk"), greedy, msd)
 """Methods that need searches alone."""
@@ -36,12 +41,22 @@ def start_from_methods(bench: Bench, facts: Facts) -> Asking[None]:
     solvers = [solve(problem, describe(block), clock=bench.clock) for solve in (*_SEARCHING, *scoring)]
     found = run_many(solvers, block)
     bench.improve_from(np.array([selection.ids for selection in found]))
+    yield from _start_from_searches(bench, facts, (*_SEARCHING, *(scoring if facts.scores_all else ())))
+
+
+def start_from_greedy_searches(bench: Bench, facts: Facts) -> Asking[None]:
+    """Start from what greedy and max-sum dispersion find on the whole of a modest collection."""
+    yield from _start_from_searches(bench, facts, (greedy, msd))
+
+
+def _start_from_searches(bench: Bench, facts: Facts, methods: Sequence[Solve]) -> Asking[None]:
+    """Start from what methods find on the whole of a modest collection that is not held as a whole."""
     if len(bench.held) == facts.size or facts.size > bench.effort.whole_when_low:
         return
-    for solve in (*_SEARCHING, *(scoring if facts.scores_all else ())):
+    for solve in methods:
         if bench.clock.is_over():
             return
-        selection = yield from solve(problem, facts, clock=bench.clock)
+        selection = yield from solve(bench.problem, facts, clock=bench.clock)
         bench.take(selection.ids, (yield from Rows(selection.ids)))
         bench.improve_from(bench.held.find(selection.ids)[None])
 
@@ -69,4 +84,4 @@ def start_everywhere(bench: Bench, size: int) -> Asking[None]:
     start_from_many(bench)
 
 
-__all__ = ["start_everywhere", "start_from_many", "start_from_methods"]
+__all__ = ["start_everywhere", "start_from_greedy_searches", "start_from_many", "start_from_methods"]
