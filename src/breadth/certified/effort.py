@@ -54,8 +54,8 @@ class Effort:
     loose_k: int = 40
     loose_block: int = 128
     loose_starts: int = 8
-    tabu: int = 1000
-    """Iterations of the tabu search for an open gap of 1; it is cut off there."""
+    tabu: int = 500
+    """Iterations of the tabu search for an open gap of 1, and at the most; otherwise times the root of the open gap."""
     tabu_again: float = 3.0
     """So many times more of them when the same rows are searched a second time."""
     few: int = 6

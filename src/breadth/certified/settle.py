@@ -57,10 +57,10 @@ def improve_dual_vector(bench: Bench, finely: bool) -> None:
 
 
 def search(bench: Bench, rate: float) -> None:
-    """Tabu search in proportion to what the relaxation leaves open: effort where there is something to gain."""
+    """Tabu search, the longer the more the relaxation leaves open: effort where there is something to gain."""
     if bench.is_closed():
         return
-    iterations = int(min(rate * bench.open_gap, rate))
+    iterations = int(rate * min(max(bench.open_gap, 0.0), 1.0) ** 0.5)
     if iterations > 0 and not bench.clock.is_over():
         trial = bench.chosen.copy()
         bench.block.search(trial, iterations, bench.clock)
