@@ -18,7 +18,7 @@ def kilobytes(name):
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
-kernels.load()
+kernels.current()
 loaded = kilobytes("VmRSS:")
 started = time.perf_counter()
 oracle = CompactOracle.open(sys.argv[1])

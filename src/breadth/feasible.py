@@ -29,9 +29,11 @@ class AnyRows:
 
     k: int
 
-    def best(self, scores: Array) -> Positions:
-        """The k rows with the largest scores, largest first; of equal scores the earlier row."""
-        return best(scores, self.k)
+    def best(self, scores: Array, order: Ids | None = None) -> Positions:
+        """The k rows with the largest scores, largest first. Of equal ones the earlier row, or the first by `order`."""
+        if order is None:
+            return best(scores, self.k)
+        return np.lexsort((order, -scores))[: self.k]
 
     def best_sum(self, scores: Array) -> float:
         """The largest sum of scores of an allowed set."""

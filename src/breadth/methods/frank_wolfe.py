@@ -63,7 +63,7 @@ def frank_wolfe(
     relaxation = Relaxation(problem, penalty)
     run = yield from climb(relaxation, facts, x, lambda move, t: rule(move, t, relaxation, eigenvalue),
                            max_iterations, clock)  # fmt: skip
-    chosen = np.lexsort((x.ids, -x.weights))[: problem.k]
+    chosen = problem.allowed.best(x.weights, x.ids)
     stats = {"iterations": run.iterations, "converged": run.converged, "integral": x.is_set(problem.k)}
     if not run.converged and clock.is_over():
         stats["stopped"] = "time_limit"
@@ -102,7 +102,7 @@ def climb(
         best_sum = problem.allowed.best_sum(inner[x.find(ids)])
         bound = min(bound, problem.dual_bound(x.v, best_sum, facts.max_squared_norm))
         gradient = relaxation.gradient(inner, x.weights)
-        vertex = np.lexsort((x.ids, -gradient))[: problem.k]
+        vertex = problem.allowed.best(gradient, x.ids)
         move = Move.towards(vertex, x, float(gradient[vertex].sum()), relaxation)
         if move.stays or move.gap <= ZERO_GAP * problem.scale:
             return Climb(bound, True, iterations)

@@ -15,7 +15,6 @@ from breadth.errors import InputError
 from breadth.oracles.protocol import Facts, Oracle, describe
 from breadth.picking import pick_greedily
 from breadth.problem import Problem
-from breadth.ranking import best
 from breadth.requests import Asking, Rows, Scores
 from breadth.selection import Selection, conclude
 
@@ -68,7 +67,7 @@ def muss(
     present = np.unique(label)
     picked = _choose_clusters(problem, centres, relevance, label, present, min(wanted, len(present)))
 
-    union = [best(relevance, problem.k)]
+    union = [problem.allowed.best(relevance)]
     looked_at = 0
     for cluster in picked:
         if clock.is_over():

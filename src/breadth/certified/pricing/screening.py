@@ -111,5 +111,5 @@ class ScreenPricing:
         found = yield from examine(question, for_set, for_bound, keep_all)
         others = self._screen.bounds(question.w_dual)
         others[question.held] = others[for_set] = others[for_bound] = -np.inf
-        rest = others[best(others, self._problem.k)].astype(np.float64)
+        rest = others[self._problem.allowed.best(others)].astype(np.float64)
         return replace(found, scores=np.concatenate((found.scores, rest)))
