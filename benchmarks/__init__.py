@@ -1,1 +1,1 @@
-"""Benchmarks: `python -m benchmarks <name>`, from the root of the project. Not part of the installed package."""
+"""Benchmarks. Run `python -m benchmarks <name>` from the root of the project. They are not part of the package."""

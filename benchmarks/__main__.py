@@ -1,4 +1,4 @@
-"""python -m benchmarks NAME [options]: measure, and write docs/benchmarks and docs/results.md."""
+"""`python -m benchmarks NAME [options]` measures, and writes the pages in docs/benchmarks and docs/results.md."""
 
 from __future__ import annotations
 
@@ -23,24 +23,28 @@ _MORE = ("gpu", "experiments", "generate", "results", "check", "render")
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, and write docs/benchmarks.")
-    parser.add_argument("name", choices=[*PAGES, *_MORE], help="which benchmark; render rewrites the pages")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds after warm-up")
-    parser.add_argument("--rows", type=int, default=200_000, help="rows of the large collection")
-    parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: the shipped passages")
+    parser.add_argument("name", choices=[*PAGES, *_MORE], help="the benchmark; `render` rewrites all pages")
+    parser.add_argument("--rounds", type=int, default=5, help="how many rounds to time after the warm-up")
+    parser.add_argument("--rows", type=int, default=200_000, help="number of rows of the large collection")
+    parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: those in examples/")
     parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS, *text.PARTS, *agreement.PARTS, *experiments.RECIPES]
-    parser.add_argument("--part", choices=parts, help="of a benchmark with parts: only this")
-    parser.add_argument("--against", type=Path, help="of `pace`: the folder of another checkout")
-    parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where rows and runs are kept")
-    parser.add_argument("--data", type=Path, help="of `experiments`: the folder with the subsets")
-    parser.add_argument("--workers", type=int, help="of `experiments`: processes; default: as many as cores")
-    parser.add_argument("--model", help="of `generate`: the model's name at the endpoint")
-    parser.add_argument("--url", default="http://127.0.0.1:8000/v1", help="of `generate`: the endpoint")
-    parser.add_argument("--limit", type=int, default=40, help="of `generate`: questions")
-    parser.add_argument("--label", help="of `generate`: what the page calls the model")
-    parser.add_argument("--dim", type=int, default=1024, help="of `gpu`: dimensions")
-    parser.add_argument("--device", help="of `gpu`: cuda, cuda:1, cpu …; default: a GPU if there is one")
-    parser.add_argument("--dtype", default="float32", choices=["float32", "float16", "bfloat16"], help="of `gpu`")
-    parser.add_argument("--thetas", type=float, nargs="+", default=[0.1, 0.3, 0.5, 0.7, 0.9], help="of `gpu`")
+    parser.add_argument("--part", choices=parts, help="measure only this part of the benchmark")
+    parser.add_argument("--against", type=Path, help="for `pace`: the folder of another checkout")
+    parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where to keep rows and runs")
+    parser.add_argument("--data", type=Path, help="for `experiments`: the folder with the subsets")
+    parser.add_argument("--workers", type=int, help="for `experiments`: number of processes; default: one per core")
+    parser.add_argument("--model", help="for `generate`: the model's name at the endpoint")
+    parser.add_argument("--url", default="http://127.0.0.1:8000/v1", help="for `generate`: the endpoint")
+    parser.add_argument("--limit", type=int, default=40, help="for `generate`: number of questions")
+    parser.add_argument("--label", help="for `generate`: what the page calls the model")
+    parser.add_argument("--dim", type=int, default=1024, help="for `gpu`: number of dimensions")
+    parser.add_argument("--device", help="for `gpu`: cuda, cuda:1, cpu …; default: a GPU if there is one")
+    parser.add_argument(
+        "--dtype", default="float32", choices=["float32", "float16", "bfloat16"], help="for `gpu`: type of the rows"
+    )
+    parser.add_argument(
+        "--thetas", type=float, nargs="+", default=[0.1, 0.3, 0.5, 0.7, 0.9], help="for `gpu`: values of θ"
+    )
     arguments = parser.parse_args()
     if arguments.name == "core":
         core.main(arguments.rounds, arguments.rows)
@@ -63,11 +67,11 @@ def main() -> None:
         gpu.main(arguments.rounds, arguments.rows, arguments.dim, device, dtype, tuple(arguments.thetas))
     elif arguments.name == "experiments":
         if arguments.data is None:
-            parser.error("experiments needs --data, the folder with the subsets")
+            parser.error("experiments needs --data: pass the folder with the subsets")
         experiments.main(arguments.data, arguments.folder, arguments.part, arguments.workers)
     elif arguments.name == "generate":
         if arguments.model is None:
-            parser.error("generate needs --model, its name at the endpoint")
+            parser.error("generate needs --model: pass the model's name at the endpoint")
         experiments.generate(arguments.folder, arguments.model, arguments.url, arguments.limit, 1, arguments.label)
     elif arguments.name == "check":
         checked = expected.check()

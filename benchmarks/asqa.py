@@ -1,4 +1,4 @@
-"""Real vectors of passages and questions: those shipped with the project, or a larger set in a folder."""
+"""Vectors of real passages and questions: those that come with the project, or a larger set in a folder."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ SHIPPED = ROOT / "examples" / "data" / "wikipedia"
 
 
 def load(folder: Path | None) -> tuple[str, np.ndarray, np.ndarray]:
-    """A name, passages and questions, as float32 unit rows.
+    """Return a name, the passages and the questions, both as float32 unit rows.
 
-    `folder` holds minilm_passages.f16.npy and minilm_queries948.f16.npy (all-MiniLM-L6-v2 vectors).
+    `folder` holds minilm_passages.f16.npy and minilm_queries948.f16.npy (all-MiniLM-L6-v2 vectors). None stands for the
+    passages that come with the project.
     """
     if folder is None:
         name, passages, questions = "shipped Wikipedia passages", "passages.f16.npy", "questions.f16.npy"

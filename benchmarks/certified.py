@@ -1,4 +1,4 @@
-"""The certified solver: does it ever lose, how many scans, how long, how large a gap, and what does sharing save?"""
+"""The certified method: does it ever lose? How many scans, how much time, how large a gap? What does sharing save?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TIE = 1e-7
 
 
 def main(rounds: int = 5, n: int = 200_000, asqa_folder: Path | None = None, part: str | None = None) -> None:
-    """Measure, and write results/certified.json and docs/benchmarks/certified.md; `part` measures one part anew."""
+    """Measure, and write results/certified.json and docs/benchmarks/certified.md. `part`: measure only this part."""
     name, passages, questions = asqa.load(asqa_folder)
     parts: dict[str, Callable[[np.random.Generator], Any]] = {
         "cost": lambda rng: cost(rng, n, rounds),
@@ -45,7 +45,7 @@ def main(rounds: int = 5, n: int = 200_000, asqa_folder: Path | None = None, par
 
 
 def duels(rng: np.random.Generator, passages: np.ndarray, questions: np.ndarray) -> dict[str, Any]:
-    """Won, tied (to 1e-7) and lost against every other method, on every instance of a grid."""
+    """Count wins, ties (to 1e-7) and losses against every other method, on every instance of a grid."""
     collections = [(f"{shape} {n}", SHAPES[shape](rng, n, d)) for shape in SHAPES for n, d in ((300, 16), (3000, 64))]
     score = {method: Counter[str]() for method in OTHERS}
     lost = []
@@ -70,7 +70,7 @@ def duels(rng: np.random.Generator, passages: np.ndarray, questions: np.ndarray)
 
 
 def cost(rng: np.random.Generator, n: int, rounds: int) -> list[dict[str, Any]]:
-    """Scans, and time over one plain top-k, on a large clustered collection."""
+    """Count scans on a large clustered collection, and measure time as a ratio to one plain top-k."""
     E = clustered(rng, n, 384)
     oracle = ArrayOracle(E)
     oracle.mean()
@@ -87,7 +87,7 @@ def cost(rng: np.random.Generator, n: int, rounds: int) -> list[dict[str, Any]]:
         others["frank_wolfe"] = lambda k=k, theta=theta: select(
             oracle, queries[0], k=k, theta=theta, method="frank_wolfe"
         )
-        if theta == 0.7:  # its time does not depend on θ
+        if theta == 0.7:  # the time of MMR does not depend on θ
             others["mmr"] = lambda k=k: select(oracle, queries[0], k=k, theta=0.7, method="mmr")
         times = in_turn(lambda k=k: np.argpartition(E @ queries[0], -k)[-k:], others, rounds)
         out.append(
@@ -104,7 +104,7 @@ def cost(rng: np.random.Generator, n: int, rounds: int) -> list[dict[str, Any]]:
 
 
 def gaps(passages: np.ndarray, questions: np.ndarray, count: int = 40) -> list[dict[str, Any]]:
-    """The gap on real passages: the bound that comes with the set, and what one second more proves."""
+    """Measure the gap on real passages: of the bound that comes with the set, and after one more second of proving."""
     oracle = ArrayOracle(passages)
     chosen = questions[:: max(1, len(questions) // count)][:count]
     out = []
@@ -146,7 +146,7 @@ def gaps(passages: np.ndarray, questions: np.ndarray, count: int = 40) -> list[d
 
 
 def sharing(rng: np.random.Generator, n: int, rounds: int) -> dict[str, Any]:
-    """64 queries at once over 64 single ones, and a frontier of nine θ over one query."""
+    """Compare 64 queries at once with 64 single ones, and a frontier of nine θ with one query."""
     E = clustered(rng, n, 384)
     oracle = ArrayOracle(E)
     queries = np.array([query_near(rng, E) for _ in range(64)], dtype=np.float32)
@@ -203,17 +203,18 @@ def render() -> None:
     lost = "; ".join(f"{c}, k={k}, θ={t}: {m} by {-d:.1e}" for c, k, t, m, d in data["duels"]["lost"]) or "none"
     page(
         "certified",
-        f"""# The certified solver
+        f"""# The certified method
 
-Written by `python -m benchmarks certified`; do not edit. {info["cpu"]}, {info["cores"]} cores, Python {info["python"]},
-NumPy {info["numpy"]}. Ratios are medians of {data["rounds"]} rounds with quartiles in brackets.
+`python -m benchmarks certified` writes this page; do not edit it. {info["cpu"]}, {info["cores"]} cores,
+Python {info["python"]}, NumPy {info["numpy"]}. Ratios are medians of {data["rounds"]} rounds, with quartiles in
+brackets.
 
 ## Against every other method
 
-Objective on {
-            data["duels"]["instances"]:,} instances: isotropic, clustered, duplicated and narrow-cone rows (300 × 16 and
-3,000 × 64, two queries each) and {data["real"]} (three questions), k ∈ {{{", ".join(map(str, KS))}}}, θ from 0 to 1 in
-0.1. A difference of at most 1e-7 is a tie.
+Which set has the larger objective? We compared them on {
+            data["duels"]["instances"]:,} instances: isotropic, clustered, duplicated and
+narrow-cone rows (300 × 16 and 3,000 × 64, two queries each) and {data["real"]} (three questions), with
+k ∈ {{{", ".join(map(str, KS))}}} and θ from 0 to 1 in steps of 0.1. A difference of at most 1e-7 is a tie.
 
 {table(["against", "won", "tied", "lost"], duel_rows)}
 
@@ -221,8 +222,9 @@ Lost: {lost}.
 
 ## Scans and time
 
-{data["n"]:,} × 384 clustered float32 rows, five queries. Scans are searches of the whole collection (several
-directions at once count once). Times are over one plain top-k (`np.argpartition(E @ q, -k)[-k:]`) of the same round.
+{data["n"]:,} × 384 clustered float32 rows, five queries. A scan is a search of the whole collection; several directions
+in one search count once. The last three columns are times, divided by the time of one plain top-k
+(`np.argpartition(E @ q, -k)[-k:]`) in the same round.
 
 {table(["k", "θ", "scans", "frank_wolfe scans", "gap", "certified", "frank_wolfe", "mmr"], cost_rows)}
 
@@ -230,8 +232,9 @@ directions at once count once). Times are over one plain top-k (`np.argpartition
 
 {data["real"]}, {
             data["gaps"][0]["questions"]
-        } questions, reported scale. "Proved" is with `prove=1.0`: up to one second more
-for excluding rows, a tighter relaxation, and branch and bound. "Improved": how often that found a better set.
+        } questions, on the scale that `breadth` reports. "Proved gap" is the gap with
+`prove=1.0`: up to one more second for excluding rows, a tighter relaxation, and branch and bound. "Optimal" counts the
+sets that were proved optimal. "Improved" counts the cases in which proving found a better set.
 
 {
             table(
@@ -242,8 +245,9 @@ for excluding rows, a tighter relaxation, and branch and bound. "Improved": how 
 
 ## What sharing saves
 
-`many θ`: 64 queries by `select_many` over 64 single calls (k = 10). `frontier k`: nine θ from 0.1 to 0.9 over one
-`select` at θ = 0.7. The same {data["n"]:,} rows.
+`many θ`: the time of `select_many` for 64 queries, divided by that of 64 single calls (k = 10). `frontier k`: the time
+of a frontier of nine θ from 0.1 to 0.9, divided by that of one `select` at θ = 0.7. The rows are the same {
+            data["n"]:,}.
 
 {table(["", "ratio"], sharing_rows)}
 """,

@@ -1,4 +1,4 @@
-"""Decide the paper's empirical claims, one by one, by what was measured here."""
+"""Decide the paper's empirical claims, one by one, from what we measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from breadth_experiments.statistics import Difference, Values, difference, resam
 
 RULES = """A claim is *reproduced* if the 95 % intervals of all its comparisons lie on the side that it says, *not
 reproduced* if one lies on the other side, and *undecided* otherwise. If a claim needs another rule, the last column
-states it. All comparisons are between the same questions."""
+states it. Every comparison uses the same questions for both sides."""
 REPRODUCED, NOT, OPEN, UNTESTABLE = "reproduced", "not reproduced", "undecided", "not testable here"
 FW = "frank_wolfe"
 _MODERATE, _LARGE, _SMALL = (0.5, 0.6, 0.7), (0.8, 0.9), (0.1, 0.2, 0.3)
@@ -44,7 +44,7 @@ def _describe(gap: Difference) -> str:
 
 
 def frontier(found: Scores, name: str, other: str) -> Claim:
-    """The paper's method has the better frontier than another."""
+    """The paper's method has a better frontier than the other method."""
     says = f"{name}: Frank–Wolfe's frontier is above {other.upper()}'s at every k"
     gaps = {k: comparison.lead(found, k, FW, other) for k in found.ks}
     details = "; ".join(f"k = {k}: {_describe(gap)}" for k, gap in gaps.items())

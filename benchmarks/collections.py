@@ -15,7 +15,7 @@ _CHUNK = 50_000
 
 
 def clustered_chunks(rng: np.random.Generator, n: int, d: int, spread: float = 0.7) -> Iterator[np.ndarray]:
-    """Topics of about 200 rows around centres that share a common direction, chunk by chunk."""
+    """Yield topics of about 200 rows around centres that share a common direction, chunk by chunk."""
     clusters = max(2, n // 200)
     centres = unit(isotropic(rng, clusters, d) + 0.5 * isotropic(rng, 1, d))
     for start in range(0, n, _CHUNK):
@@ -27,7 +27,7 @@ def clustered_chunks(rng: np.random.Generator, n: int, d: int, spread: float = 0
 
 
 def tiled_chunks(rng: np.random.Generator, n: int, passages: np.ndarray, spread: float = 0.35) -> Iterator[np.ndarray]:
-    """Real passages over and over, each time perturbed: what a redundant collection looks like."""
+    """Yield the real passages over and over, perturbed each time: this is what a redundant collection looks like."""
     d = passages.shape[1]
     for start in range(0, n, len(passages)):
         rows = passages[: min(len(passages), n - start)]
@@ -36,7 +36,10 @@ def tiled_chunks(rng: np.random.Generator, n: int, passages: np.ndarray, spread:
 
 
 def prepared(folder: Path, name: str, n: int, d: int, asqa_folder: Path | None) -> tuple[Path, Path]:
-    """The rows as `.npy` and as a compact file, made if they are not there: clustered, or tiled passages."""
+    """Return the paths of the rows as `.npy` and as a compact file, and make the files if they do not exist.
+
+    `name` is "clustered", or "tiled" for real passages over and over.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     array, compact = folder / f"{name}-{n}x{d}.npy", folder / f"{name}-{n}x{d}.compact"
     if not array.exists():

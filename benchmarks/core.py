@@ -1,4 +1,4 @@
-"""Every method of the core over one plain exact top-k, beside the paper's pseudo-code and pyversity."""
+"""The time of every method as a ratio to one plain exact top-k, beside the paper's pseudo-code and pyversity."""
 
 from __future__ import annotations
 
@@ -67,8 +67,11 @@ def ours(oracle: ArrayOracle, q: np.ndarray, k: int, theta: float) -> dict[str, 
 
 
 def peers(E: np.ndarray, q: np.ndarray, k: int, theta: float) -> dict[str, Callable[[], Any]]:
-    """The paper's pseudo-code in NumPy, and pyversity. Its passes that normalise the rows are left out: ours are
-    checked once, when the oracle is made, so this is the same work."""
+    """Return the paper's pseudo-code in NumPy, and pyversity.
+
+    We leave out the passes in which pyversity normalises the rows. Ours are checked once, when the oracle is built, so
+    both then do the same work.
+    """
     pyversity_dpp: Any = import_module("pyversity.strategies.dpp")
     pyversity_dpp.normalize_rows = lambda rows: rows
     zero = 1e-7 * k * (k - 1)
@@ -111,23 +114,25 @@ def render() -> None:
     base = cells[KS[0], middle]["plain top-k"]["ms"]
     page(
         "core",
-        f"""# Core methods over one plain top-k
+        f"""# Every method compared with one plain top-k
 
-Written by `python -m benchmarks core`; do not edit. {data["n"]:,} × {data["d"]} float32 rows, clustered; {info["cpu"]},
-{info["cores"]} cores, Python {info["python"]}, NumPy {info["numpy"]}. A figure is the time of a method over the time of
-one plain exact top-k (`np.argpartition(E @ q, -k)[-k:]`, {base:.1f} ms) of the same round; median of
-{data["rounds"]} rounds after warm-up, quartiles in brackets.
+`python -m benchmarks core` writes this page; do not edit it. {data["n"]:,} × {data["d"]} clustered float32 rows;
+{info["cpu"]}, {info["cores"]} cores, Python {info["python"]}, NumPy {info["numpy"]}. A figure is the time of a method,
+divided by the time of one plain exact top-k (`np.argpartition(E @ q, -k)[-k:]`, {base:.1f} ms) in the same round. It is
+the median of {data["rounds"]} rounds after a warm-up, with quartiles in brackets.
 
 {table(head, rows)}
 
-## Growth with k: time at k = {KS[-1]} over time at k = {KS[0]} (k itself grows 4-fold)
+## Growth with k
+
+The time at k = {KS[-1]}, divided by the time at k = {KS[0]}. k itself grows 4-fold.
 
 {table(["method", *(f"θ={t}" for t in THETAS)], growth)}
 
 ## Step rules of Frank–Wolfe
 
-Means over three queries, at most 200 iterations. `lipschitz` is given the true largest eigenvalue of E E',
-{data["eigenvalue"]:,.0f} of n = {data["n"]:,}.
+Means over three queries, with at most 200 iterations. We give `lipschitz` the true largest eigenvalue of E E', which is
+{data["eigenvalue"]:,.0f} (n = {data["n"]:,}).
 
 {table(["k", "θ", "step", "iterations", "converged", "objective"], steps)}
 """,

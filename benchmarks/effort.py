@@ -1,4 +1,4 @@
-"""What each constant of `breadth.certified.effort` buys: halved and doubled, one at a time, on one panel."""
+"""What each constant of `breadth.certified.effort` costs and gains: halve and double one at a time, on one panel."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def main(rounds: int = 3, only: list[str] | None = None) -> None:
 
 
 def make_panel(rng: np.random.Generator) -> list[Instance]:
-    """Every shape, size, k and θ, in turn on an array, on a compact oracle and through searches alone."""
+    """Combine every shape, size, k and θ. Shapes alternate between an array, a compact oracle and searches alone."""
     kinds = (ArrayOracle, CompactOracle.build, SearchOnly)
     panel = []
     for n, d in SIZES:
@@ -69,7 +69,7 @@ def make_panel(rng: np.random.Generator) -> list[Instance]:
 
 
 def make_variants(only: list[str] | None) -> dict[str, Effort]:
-    """Each constant at half and at twice its value."""
+    """Set each constant to half and to twice its value."""
     variants = {}
     for field in fields(Effort):
         value = getattr(EFFORT, field.name)
@@ -81,7 +81,7 @@ def make_variants(only: list[str] | None) -> dict[str, Effort]:
 
 
 def run_panel(panel: list[Instance], effort: Effort) -> tuple[float, list[float]]:
-    """Seconds of processor time, and the objective of every instance."""
+    """Return the seconds of processor time, and the objective of every instance."""
     values = []
     started = time.process_time()
     for case in panel:
@@ -103,17 +103,18 @@ def render() -> None:
     head = ["constant", "value", "½: time", "worse", "better", "mean", "×2: time", "worse", "better", "mean"]
     page(
         "effort",
-        f"""# How hard the certified solver works
+        f"""# How hard the certified method works
 
-Written by `python -m benchmarks effort`; do not edit. {info["cpu"]}, {info["cores"]} cores, Python {info["python"]},
-NumPy {info["numpy"]}.
+`python -m benchmarks effort` writes this page; do not edit it. {info["cpu"]}, {info["cores"]} cores,
+Python {info["python"]}, NumPy {info["numpy"]}.
 
-Every constant of `breadth.certified.effort`, halved and doubled, one at a time, on {data["instances"]} instances: {
+We halved and doubled every constant of `breadth.certified.effort`, one at a time, on {data["instances"]} instances: {
             ", ".join(SHAPES)
         } rows ({", ".join(f"{n:,} × {d}" for n, d in SIZES)}), on arrays, compact oracles and through
-searches alone, k ∈ {{{", ".join(map(str, KS))}}}, θ ∈ {{{", ".join(map(str, THETAS))}}}. Time is processor time over
-that of the constants as they are, the median of {data["rounds"]} rounds. "Worse" and "better" count the instances whose
-objective changed by more than 1e-7, "mean" is the mean change over all instances.
+searches alone, with k ∈ {{{", ".join(map(str, KS))}}} and θ ∈ {{{", ".join(map(str, THETAS))}}}. "Time" is
+processor time, divided by that of the unchanged constants (median of {data["rounds"]} rounds). "Worse" and "better"
+count the instances whose objective changed by more than 1e-7. "Mean" is the mean change of the objective over all
+instances.
 
 {table(head, rows)}
 """,

@@ -1,6 +1,6 @@
-"""Expected scores as data: run the shipped questions through all stages, compare with benchmarks/expected.json.
+"""Run the questions that come with the project through all stages, and compare the scores with expected.json.
 
-python -m benchmarks check            prints OK or FAIL for every score, exit code 1 if one is off
+`python -m benchmarks check` prints OK or FAIL for every score. The exit code is 1 if one of them is off.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHIPPED = ROOT / "examples" / "data" / "wikipedia"
 
 @dataclass(frozen=True)
 class ScoreCheck:
-    """One score: its expected value, the tolerance, and the value found."""
+    """One score: its expected value, the tolerance and the value that was found."""
 
     name: str
     expected: float

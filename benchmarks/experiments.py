@@ -53,13 +53,13 @@ GENERATED = "asqa-read"
 
 
 def main(data: Path, folder: Path, part: str | None, workers: int | None) -> None:
-    """Run all recipes, or one, and write their scores. What `folder` has already is not computed again."""
+    """Run all recipes, or one, and write their scores. Results that `folder` already holds are not computed again."""
     for name in RECIPES if part is None else [part]:
         write_scores(name, run_recipe(name, RECIPES[name], data, folder, workers))
 
 
 def run_recipe(name: str, recipe: Recipe, data: Path, folder: Path, workers: int | None = None) -> Run:
-    """Go through all stages up to the sets and the latencies. A sweep that is made in one go notes how long it took."""
+    """Go through all stages up to the sets and the latencies. A sweep that runs in one go notes how long it took."""
     started = time.perf_counter()
     with progress_bar(f"{name}: pool") as progress:
         made = pooling.pool_subset(
@@ -88,7 +88,7 @@ def write_scores(name: str, made: Run) -> None:
 
 
 def generate(folder: Path, model: str, url: str, limit: int, concurrency: int, label: str | None) -> None:
-    """Let a reader answer from the sets of the run `asqa-read`, and write its answers with their scores."""
+    """Let a reader answer from the sets of the run `asqa-read`, and write its answers and their scores."""
     made = Run.open(folder / GENERATED)
     with (
         Reader(model, url, max_tokens=128, concurrency=concurrency, cache=made.path("answers.jsonl")) as reader,

@@ -1,6 +1,6 @@
-"""The paper's latency figure on whatever device there is: methods on a TorchOracle, k 25, 50, 100, θ from 0.1 to 0.9.
+"""The paper's latency figure on your device: methods on a TorchOracle, k = 25, 50, 100, θ from 0.1 to 0.9.
 
-Prints a table and writes results/gpu.json; there is no page, since every machine has figures of its own.
+It prints a table and writes results/gpu.json. There is no page, because every machine has its own figures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ METHODS = ("topk", "frank_wolfe", "mmr", "dpp", "certified")
 
 
 def main(rounds: int, rows: int, dim: int, device: str | None, dtype: str, thetas: tuple[float, ...]) -> None:
-    """Time them all."""
+    """Time every method at every k and θ."""
     import torch
 
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -30,7 +30,7 @@ def main(rounds: int, rows: int, dim: int, device: str | None, dtype: str, theta
     oracle = TorchOracle(E, device=device, dtype=getattr(torch, dtype))
     queries = [query_near(rng, E).astype(np.float32) for _ in range(rounds)]
     what = torch.cuda.get_device_name(device) if device.startswith("cuda") else device
-    print(f"{rows:,} × {dim}, {dtype}, on {what}; {rounds} queries a cell, median ms", flush=True)
+    print(f"{rows:,} × {dim}, {dtype}, on {what}; {rounds} queries per cell, median ms", flush=True)
     data: dict[str, Any] = {"rows": rows, "dim": dim, "dtype": dtype, "device": what, "machine": machine(), "cells": []}
     lines = []
     for k, theta in progress([(k, t) for k in (25, 50, 100) for t in thetas], "gpu"):

@@ -1,4 +1,4 @@
-"""How much memory queries on an opened compact file take, in a process of their own."""
+"""How much memory queries on an opened compact file take, measured in a separate process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ json.dump({"open_ms": 1000 * opened, "before": 1024 * loaded, "resident": 1024 *
 
 
 def of_queries(compact: Path) -> dict[str, Any]:
-    """Open it, ask 20 queries (k = 100, θ = 0.7): resident and peak memory in bytes, and how long opening took."""
+    """Open the file and ask 20 queries (k = 100, θ = 0.7). Return memory in bytes, and how long opening took."""
     done = subprocess.run([sys.executable, "-c", _CODE, str(compact)], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

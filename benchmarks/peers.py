@@ -1,4 +1,4 @@
-"""What we are compared with, called as its users call it."""
+"""The libraries we compare with, called as their users call them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 
 def plain_top_k(E: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
-    """An ordinary top-k: one product, one partition."""
+    """An ordinary top-k: one product and one partition."""
     scores = E @ q
     near = np.argpartition(scores, len(scores) - k)[len(scores) - k :]
     return near[np.argsort(-scores[near])]
 
 
 def faiss_top_k(E: np.ndarray) -> Callable[[np.ndarray, int], Any]:
-    """IndexFlatIP; one thread for one query, which is faster on few cores."""
+    """faiss with IndexFlatIP. A query uses one thread, which is faster on few cores."""
     import faiss
 
     faiss.omp_set_num_threads(1)
@@ -26,7 +26,7 @@ def faiss_top_k(E: np.ndarray) -> Callable[[np.ndarray, int], Any]:
 
 
 def algorithm_1_torch(E: np.ndarray, theta: float, k: int, most: int = 200) -> Callable[[np.ndarray], np.ndarray]:
-    """The paper's Algorithm 1 as one would write it down in PyTorch: λ = 2, uniform start, exact line search."""
+    """The paper's Algorithm 1, written directly in PyTorch: λ = 2, uniform start, exact line search."""
     import torch
 
     rows = torch.from_numpy(E)
@@ -56,14 +56,14 @@ def algorithm_1_torch(E: np.ndarray, theta: float, k: int, most: int = 200) -> C
 
 
 def pyversity(strategy: str, E: np.ndarray, q: np.ndarray, k: int, diversity: float) -> Any:
-    """Its `diversify`, scores included, since a user has to compute them."""
+    """pyversity's `diversify`. The time includes the scores, because a user has to compute them."""
     from pyversity import Strategy, diversify
 
     return diversify(E, E @ q, k, strategy=Strategy(strategy), diversity=diversity)
 
 
 def langchain_mmr(E: np.ndarray, q: np.ndarray, k: int, theta: float) -> Any:
-    """What `search_type="mmr"` runs."""
+    """What LangChain runs for `search_type="mmr"`."""
     from langchain_core.vectorstores.utils import maximal_marginal_relevance
 
     return maximal_marginal_relevance(q, list(E), lambda_mult=theta, k=k)

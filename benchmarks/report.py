@@ -1,4 +1,4 @@
-"""Results as files: JSON for programs, a Markdown page for people, both written from the same data."""
+"""Write results as files: JSON for programs and a Markdown page for people, both from the same data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 

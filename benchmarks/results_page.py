@@ -27,7 +27,7 @@ def render(figures_too: bool = True) -> None:
     redundant = [(r, scores.load(FOLDER / f"asqa-copies-{r}.json.gz")) for r in COPIES]
     notes = (FOLDER / "notes.md").read_text(encoding="utf-8").splitlines()
     notes += [_objective_note([*known.values(), *(found for _, found in redundant)])]
-    lines = [*_head(known), "## What to take from it", "", *notes, "", *_claims_table(known, redundant)]
+    lines = [*_head(known), "## What we learned", "", *notes, "", *_claims_table(known, redundant)]
     lines += _asqa_section(known["asqa"])
     lines += _section("qampari", known["qampari"])
     lines += ["## Redundant collections", "", "### ASQA with near-copies", "", *_copies_section(redundant)]
@@ -43,7 +43,7 @@ def render(figures_too: bool = True) -> None:
 
 
 def _objective_note(runs: Sequence[Scores]) -> str:
-    """A line on our method against all others on the objective, over all runs."""
+    """Return a line that compares our method with all others on the objective, over all runs."""
     tallies = [
         tally
         for found in runs
@@ -54,8 +54,9 @@ def _objective_note(runs: Sequence[Scores]) -> str:
     cells = sum(tally.cells for tally in papers)
     higher, equal = (sum(counts) / cells for counts in ([t.better for t in papers], [t.tied for t in papers]))
     return (
-        f"- Over all runs `{report.OURS}` has a lower objective than another method in {lower:,} of {all_cells:,} "
-        f"comparisons. Against the paper's method: higher in {higher:.1%}, equal in {equal:.1%} of {cells:,} cells."
+        f"- **On the objective:** over all runs `{report.OURS}` has a lower objective than another method in {lower:,} "
+        f"of {all_cells:,} comparisons. Compared with the paper's method, its objective is higher in {higher:.1%} and "
+        f"equal in {equal:.1%} of {cells:,} cells."
     )
 
 
@@ -66,17 +67,17 @@ def _head(known: dict[str, Scores]) -> list[str]:
     return [
         "# The paper's experiments",
         "",
-        "Written by `python -m benchmarks results` from the files in `benchmarks/results/experiments`; those are",
-        "written by `python -m benchmarks experiments --data FOLDER` and `python -m benchmarks generate`. How to run",
-        "the experiments on your own files and hardware: [experiments](experiments.md).",
+        "`python -m benchmarks results` writes this page from the files in `benchmarks/results/experiments`. Those",
+        "come from `python -m benchmarks experiments --data FOLDER` and `python -m benchmarks generate`. You can run",
+        "the experiments on your own files and hardware: [how to do that](experiments.md).",
         "",
         f"{at['cpu']}, {at['cores']} cores; Python {at['python']}, "
         + ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
         + f". The sets were found at these commits: {commits}.",
         "",
-        "Recall is the share of the wanted answers that at least one retrieved passage holds; ILAD the mean of",
-        "1 - cosine over the pairs of a set. Intervals are 95 % bootstrap intervals over questions. Methods:",
-        "`frank_wolfe` is the paper's Algorithm 1, `certified` is ours.",
+        "Recall is the share of the wanted answers that at least one retrieved passage holds. ILAD is the mean of",
+        "1 - cosine over the pairs of a set. Intervals are 95 % bootstrap intervals over questions. `frank_wolfe` is",
+        "the paper's Algorithm 1, and `certified` is our method.",
         "",
     ]
 
@@ -105,19 +106,19 @@ def _asqa_section(found: Scores) -> list[str]:
         count, seconds = found.facts["sets"], found.facts["seconds"]
         lines[-1:-1] = [
             "",
-            f"{count:,} sets and the latencies, from raw files to scores: {seconds / 60:.1f} minutes (target: 10).",
+            f"From raw files to scores, {count:,} sets and the latencies took {seconds / 60:.1f} minutes (target: 10).",
         ]
     return lines
 
 
 def _section(name: str, found: Scores, level: str = "##") -> list[str]:
-    """A run: what it is, its figure, areas and objective; the table of all points is folded away."""
+    """Describe a run, with its figure, areas and objective. The table of all points is folded away."""
     lines = [f"{level} {_TITLES[name]}", "", *report.description(found), "", f"![{name}](results/{name}.png)", ""]
     first, *rest = report.area_tables(found)
     lines += [f"**Area under the frontier.** {first}", *rest, ""]
     lines += ["**At the same θ.** " + report.same_theta_table(found)[0], *report.same_theta_table(found)[1:], ""]
     lines += [
-        "**On the objective**, over all questions, k and θ: how often our set is better, equal or worse.",
+        "**On the objective.** How often our set is better, equal or worse, over all questions, k and θ:",
         "",
         *report.objective_table(found),
         "",
@@ -127,13 +128,13 @@ def _section(name: str, found: Scores, level: str = "##") -> list[str]:
 
 
 def _copies_section(runs: Sequence[tuple[int, Scores]]) -> list[str]:
-    """Recall against the number of near-copies, and how many it takes for diversity to pay."""
+    """Show recall against the number of near-copies, and how many it takes for diversity to pay off."""
     first = runs[0][1]
     lines = [
-        f"The ASQA passages with r near-copies of each (words cut off, sentences in another order, "
-        f"boilerplate added), {len(first.questions)} questions, encoder {first.facts['encoder']}. A cell is the recall "
-        "at that θ. * marks a recall above top-k's on the same questions, † one below (paired test, p < 0.05 after "
-        "Holm's correction over all cells of the table).",
+        "We added r near-copies of each ASQA passage (words cut off, sentences in another order, boilerplate added). "
+        f"There are {len(first.questions)} questions, and the encoder is {first.facts['encoder']}. A cell is the "
+        "recall at that θ. * marks a recall above top-k's on the same questions, † one below it (paired test, "
+        "p < 0.05 after Holm's correction over all cells of the table).",
         "",
     ]
     for k in first.ks:
@@ -174,7 +175,7 @@ def _copies_table(runs: Sequence[tuple[int, Scores]], k: int) -> list[str]:
         rows.append([method, f"{theta:g}", *cells])
     where = "; ".join(f"{m}: {', '.join(f'r = {r}' for r in sorted(pays[m])) or 'nowhere'}" for m in methods)
     head = ["method", "θ", *(f"r = {copies}" for copies, _ in runs)]
-    return [*report.table(head, rows), "", f"Diversity pays at some θ here: {where}."]
+    return [*report.table(head, rows), "", f"Where diversity pays off at some θ: {where}."]
 
 
 def _draw_redundancy(runs: Sequence[tuple[int, Scores]], k: int) -> None:
@@ -197,14 +198,14 @@ def _generation_section() -> list[str]:
     lines = [
         "## Generation",
         "",
-        f"ASQA, the first {max(r.questions for r in rows)} questions, k = 5, passages retrieved with "
-        f"{answers['facts']['encoder']}, read by {answers['label']} at temperature 0. The paper has 948 questions, "
-        "k = 25 and 50 and Llama-3.1-8B. So this shows that the stages work, and the order of the methods only as far "
-        "as the intervals allow.",
+        f"The first {max(r.questions for r in rows)} questions of ASQA, k = 5. {answers['facts']['encoder']} retrieved "
+        f"the passages, and {answers['label']} read them at temperature 0. The paper has 948 questions, k = 25 and 50, "
+        "and Llama-3.1-8B. So this shows that the stages work. It shows the order of the methods only as far as the "
+        "intervals allow.",
         "",
         generation_tables.markdown(rows, intervals=True),
     ]
     latex: Path = DOCS / "results" / "generation.tex"
     latex.parent.mkdir(parents=True, exist_ok=True)
     latex.write_text(generation_tables.latex(rows) + "\n", encoding="utf-8")
-    return [*lines, "The same for LaTeX: [generation.tex](results/generation.tex)."]
+    return [*lines, "The same table for LaTeX: [generation.tex](results/generation.tex)."]

@@ -1,4 +1,4 @@
-"""The benchmark of record: time, as a ratio to a plain top-k of the same rows in the same run, and memory."""
+"""The main benchmark: time, as a ratio to a plain top-k of the same rows in the same run, and memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = ("clustered", 2_000_000, 1024)
 
 
 def main(rounds: int, folder: Path, asqa_folder: Path | None, part: str | None) -> None:
-    """Measure, and write results/speed.json, docs/benchmarks/speed.md and its plot; `part` measures one part anew."""
+    """Measure, and write results/speed.json, docs/benchmarks/speed.md and its plot. `part`: measure only this part."""
     data = {} if part is None else load("speed")
     data |= {"rounds": rounds, "machine": machine(), "real": asqa.load(asqa_folder)[0]}
     sizes = (*COLLECTIONS, LARGEST)
@@ -44,7 +44,7 @@ def main(rounds: int, folder: Path, asqa_folder: Path | None, part: str | None) 
 
 
 def pools(rounds: int) -> list[dict[str, Any]]:
-    """Small pools, against what users run today on them; the baseline is pyversity's default, DPP."""
+    """Compare with what users run on small pools today. The baseline is DPP, the default of pyversity."""
     rng = np.random.default_rng(1)
     out = []
     for n, k in progress([(n, k) for n in (100, 1_000, 10_000) for k in (10, 50)], "pools"):
@@ -67,7 +67,7 @@ def pools(rounds: int) -> list[dict[str, Any]]:
 
 
 def collection(name: str, n: int, d: int, folder: Path, asqa_folder: Path | None, rounds: int) -> dict[str, Any]:
-    """One large collection: ours compact and plain, and everyone else, over a plain top-k."""
+    """Compare our method, compact and on an array, and the other libraries with a plain top-k on a large collection."""
     rows, compact_file = prepared(folder, name, n, d, asqa_folder)
     E = np.load(rows)
     compact, array = CompactOracle.open(compact_file), ArrayOracle(E)
@@ -123,7 +123,7 @@ def collection(name: str, n: int, d: int, folder: Path, asqa_folder: Path | None
 
 
 def batch(compact_file: Path, rounds: int) -> list[dict[str, Any]]:
-    """64 queries in one call, over one call each."""
+    """Compare 64 queries in one call with one call each."""
     compact = CompactOracle.open(compact_file)
     rng = np.random.default_rng(2)
     picked = compact.rows(np.sort(rng.choice(compact.size, 64, replace=False)))
@@ -141,7 +141,7 @@ def batch(compact_file: Path, rounds: int) -> list[dict[str, Any]]:
 
 
 def growth(folder: Path, asqa_folder: Path | None, rounds: int) -> list[dict[str, Any]]:
-    """n doubled: 500,000 and 1,000,000 rows."""
+    """Compare 1,000,000 rows with 500,000."""
     small = CompactOracle.open(prepared(folder, "clustered", 500_000, 384, asqa_folder)[1])
     large = CompactOracle.open(prepared(folder, *COLLECTIONS[1], asqa_folder)[1])
     rng = np.random.default_rng(3)
@@ -169,28 +169,30 @@ def _queries(name: str, E: np.ndarray, asqa_folder: Path | None) -> list[np.ndar
 
 
 def _named(found: dict[str, Measured], baseline: str) -> dict[str, dict[str, float]]:
-    """With the baseline under its own name."""
+    """Return the times as dictionaries, with the baseline under its own name."""
     return {baseline if name == "plain top-k" else name: one.as_dict() for name, one in found.items()}
 
 
 def render() -> None:
-    """docs/benchmarks/speed.md and speed.png from results/speed.json."""
+    """Write docs/benchmarks/speed.md and speed.png from results/speed.json."""
     data = load("speed")
     at = data["machine"]
     text = [
         "# Speed",
         "",
-        "Written by `python -m benchmarks speed` from `benchmarks/results/speed.json`. Everything is a ratio to a "
-        "baseline of the same run, taken in turn; medians, with the spread in parentheses.",
+        "`python -m benchmarks speed` writes this page from `benchmarks/results/speed.json`. Ratios compare a time "
+        "with a baseline that was measured in turn with it, in the same run. They are medians, with the spread in "
+        "parentheses.",
         "",
         f"{at['cpu']}, {at['cores']} cores, Python {at['python']}, NumPy {at['numpy']}; rounds: {data['rounds']}. "
-        "Compiled code from numba (extra `fast`). Vectors of real text: " + data["real"] + ".",
+        "numba (extra `fast`) compiled our code. The vectors of real text are those of " + data["real"] + ".",
         "",
         "## Large collections",
         "",
-        "The certified set from a `CompactOracle` over a plain top-k (NumPy, float32, one product and one partition) "
-        "of the same rows. Five queries (three at 2,000,000 × 1024); median (lowest and highest). A quarter of a "
-        "second passes before everything timed, since the threads of a BLAS spin on after a product.",
+        "The time of a certified set from a `CompactOracle`, divided by the time of a plain top-k (NumPy, float32, one "
+        "product and one partition) of the same rows. There are five queries (three at 2,000,000 × 1024), and a figure "
+        "is the median (lowest–highest). We wait a quarter of a second before each measurement, because the threads of "
+        "a BLAS keep spinning after a product.",
         "",
     ]
     for one in data.get("collections", []):
@@ -209,14 +211,19 @@ def render() -> None:
             for cell in one["cells"]
         ]
         head = ["k", "θ", "over plain top-k", "ms", "plain ms", "scans", "gap", "objective: compact - float32 path"]
-        text += [table(head, rows), "", "Everyone at k = 100, θ = 0.7, over the same plain top-k:", ""]
+        text += [table(head, rows), "", "All libraries at k = 100, θ = 0.7, divided by the same plain top-k:", ""]
         ordered = sorted(one["peers"].items(), key=lambda item: float(item[1]["ratio"]))
         text += [
             table(["", "over plain top-k", "ms"], [[n, f"{m['ratio']:.2f}", f"{m['ms']:.0f}"] for n, m in ordered]),
             "",
         ]
     if "pools" in data:
-        text += ["## Small pools", "", "Over pyversity's default (DPP, k steps), which gives no certificate.", ""]
+        text += [
+            "## Small pools",
+            "",
+            "Time divided by that of pyversity's default, DPP, which gives no certificate.",
+            "",
+        ]
         names = [n for n in data["pools"][0]["times"] if n != "pyversity DPP"]
         rows = [
             [f"{p['n']:,}", str(p["k"]), f"{p['times']['pyversity DPP']['ms']:.2f}"]
@@ -225,14 +232,19 @@ def render() -> None:
         ]
         text += [table(["n", "k", "pyversity DPP, ms", *names], rows), ""]
     if "batch" in data:
-        text += ["## Batches", "", "64 queries on 1,000,000 × 384: `select_many` over `select` one by one.", ""]
+        text += [
+            "## Batches",
+            "",
+            "64 queries on 1,000,000 × 384: `select_many`, and `select` one by one.",
+            "",
+        ]
         rows = [
             [str(b["k"]), f"{b['theta']:g}", f"{b['one_ms'] / 64:.1f}", f"{b['ms'] / 64:.1f}", f"{1 / b['ratio']:.2f}"]
             for b in data["batch"]
         ]
-        text += [table(["k", "θ", "one by one, ms a query", "batch, ms a query", "throughput gained"], rows), ""]
+        text += [table(["k", "θ", "one by one, ms per query", "batch, ms per query", "gain in throughput"], rows), ""]
     if "growth" in data:
-        text += ["## Growth", "", "Time at 1,000,000 × 384 over time at 500,000 × 384, k = 100.", ""]
+        text += ["## Growth", "", "The time at 1,000,000 × 384, divided by the time at 500,000 × 384, k = 100.", ""]
         rows = [[f"{g['theta']:g}", f"{g['ratio']:.2f} ({g['low']:.2f}–{g['high']:.2f})"] for g in data["growth"]]
         text += [table(["θ", "n doubled"], rows), ""]
     if "memory" in data:
@@ -240,11 +252,12 @@ def render() -> None:
         text += [
             "## Memory",
             "",
-            f"2,000,000 × 1024, opened from its file ({m['open_ms']:.1f} ms) and asked 20 queries (k = 100, θ = 0.7) "
-            f"in a process of its own: at most {m['resident'] / 2**30:.2f} GiB resident during queries, "
+            "A separate process opened 2,000,000 × 1024 rows from their file "
+            f"({m['open_ms']:.1f} ms) and asked 20 queries (k = 100, θ = 0.7). At most "
+            f"{m['resident'] / 2**30:.2f} GiB were resident during the queries. That is "
             f"{m['resident'] / m['numbers']:.3f} bytes for each of the n·d numbers, or "
-            f"{(m['resident'] - m['before']) / m['numbers']:.3f} without the program and its libraries; "
-            f"highest moment {m['peak'] / 2**30:.2f} GiB.",
+            f"{(m['resident'] - m['before']) / m['numbers']:.3f} without the program and its libraries. "
+            f"The peak was {m['peak'] / 2**30:.2f} GiB.",
             "",
         ]
     if "collections" in data:

@@ -1,4 +1,4 @@
-"""From text to an answer: how fast documents go in, what memory that takes, how long a search takes, and 200 kills."""
+"""From text to an answer: the speed and memory of indexing, the time of a search, and 200 kills while indexing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUERIES = ("What are the symptoms of asthma?", "How is diabetes treated?", "kid
 
 
 def main(part: str | None, kills: int = 200) -> None:
-    """Measure, and write results/text.json and docs/benchmarks/text.md; `part` measures one part anew."""
+    """Measure, and write results/text.json and docs/benchmarks/text.md. `part`: measure only this part."""
     data = {} if part is None else load("text")
     data["machine"] = machine()
     with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +40,7 @@ def main(part: str | None, kills: int = 200) -> None:
 
 
 def passages(path: Path, count: int) -> None:
-    """The real passages over and over, every copy with other words left out."""
+    """Write the real passages over and over. Every copy leaves out different words."""
     packed = files("breadth.cli") / "data" / "medquad.jsonl.gz"
     real = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).splitlines()]
     rng = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def passages(path: Path, count: int) -> None:
 
 
 def ingest(folder: Path, count: int) -> dict[str, Any]:
-    """`breadth index`, watched from outside."""
+    """Run `breadth index` and watch its memory from outside."""
     passages(folder / "many.jsonl", count)
     command = [sys.executable, "-m", "breadth", "index", folder / "many.jsonl", "-o", folder / "many.index", "--json"]
     started = time.perf_counter()
@@ -80,7 +80,7 @@ def ingest(folder: Path, count: int) -> dict[str, Any]:
 
 
 def search(folder: Path, count: int) -> dict[str, Any]:
-    """`breadth search` with a process of its own for every query."""
+    """Run `breadth search` in a new process for every query."""
     passages(folder / "some.jsonl", count)
     index = folder / "some.index"
     subprocess.run(
@@ -99,7 +99,7 @@ def search(folder: Path, count: int) -> dict[str, Any]:
 
 
 def killed(folder: Path, count: int) -> dict[str, Any]:
-    """kill -9 during `add`, again and again, on one index that grows."""
+    """Kill a process (kill -9) during `add`, again and again, on one growing index."""
     path = folder / "killed.index"
     Index.create(path, Letters()).close()
     rng = np.random.default_rng(1)
@@ -111,7 +111,7 @@ def killed(folder: Path, count: int) -> dict[str, Any]:
 
 
 def _resident(pid: int) -> float:
-    """Megabytes of a process, 0 if it has ended."""
+    """Return the megabytes of a process, or 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -120,17 +120,17 @@ def _resident(pid: int) -> float:
 
 
 def render() -> None:
-    """docs/benchmarks/text.md from results/text.json."""
+    """Write docs/benchmarks/text.md from results/text.json."""
     data = load("text")
     at = data["machine"]
     lines = [
         "# From text to an answer",
         "",
-        "Written by `python -m benchmarks text` from `benchmarks/results/text.json`.",
+        "`python -m benchmarks text` writes this page from `benchmarks/results/text.json`.",
         "",
     ]
     lines += [
-        f"{at['cpu']}, {at['cores']} cores, Python {at['python']}; the built-in encoder, passages of MedQuAD.",
+        f"{at['cpu']}, {at['cores']} cores, Python {at['python']}. Built-in encoder, passages from MedQuAD.",
         "",
     ]
     rows = []
@@ -138,12 +138,12 @@ def render() -> None:
         i = data["ingest"]
         rate = i["passages"] / i["seconds"]
         rows.append([f"`breadth index`, {i['passages']:,} passages", f"{rate:,.0f} passages/s"])
-        rows.append(["memory, a third of the way / at the end", f"{i['early_mb']:.0f} / {i['late_mb']:.0f} MB"])
+        rows.append(["memory, a third of the way through / at the end", f"{i['early_mb']:.0f} / {i['late_mb']:.0f} MB"])
     if "search" in data:
         s = data["search"]
         rows.append(
             [
-                f"`breadth search`, {s['passages']:,} passages, process start included",
+                f"`breadth search`, {s['passages']:,} passages, including the start of the process",
                 f"{np.median(s['whole']):.2f} s ({s['whole'][0]:.2f}–{s['whole'][-1]:.2f})",
             ]
         )
@@ -151,6 +151,6 @@ def render() -> None:
         rows.append(["… of which selection", f"{1000 * np.median(s['selection']):.0f} ms ({low:.0f}–{high:.0f})"])
     if "kills" in data:
         k = data["kills"]
-        what = f"{k['good']} opened with everything committed, in whole batches"
-        rows.append([f"{k['kills']} times `kill -9` during `add`", what])
+        what = f"{k['good']} times the index opened with everything committed, in whole batches"
+        rows.append([f"`kill -9` during `add`, {k['kills']} times", what])
     page("text", "\n".join([*lines, table(["", ""], rows), ""]))

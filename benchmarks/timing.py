@@ -1,4 +1,4 @@
-"""Timing on a noisy machine: everything compared is run in turn, round after round, and read as a ratio."""
+"""Timing on a noisy machine: run what is compared in turn, round after round, and report ratios."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import numpy as np
 
 _PAUSE = 0.02
 LONG_PAUSE = 0.25
-"""Seconds before everything that is timed: the threads of a BLAS go on spinning for a while after a large product, and
+"""Seconds to wait before each measurement. The threads of a BLAS keep spinning for a while after a large product, and
 would slow down whatever comes next."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Ratios to the baseline of the same round: median, and the quartiles as spread."""
+    """The ratio to the baseline of the same round: the median, with the quartiles `low` and `high`."""
 
     ratio: float
     low: float
@@ -43,9 +43,9 @@ def in_turn(
     warm: bool = True,
     pause: float = _PAUSE,
 ) -> dict[str, Measured]:
-    """Time every callable once a round, after one round of warm-up, as a ratio to the baseline of that round.
+    """Time every callable once per round, after a warm-up, and return ratios to the baseline of the same round.
 
-    The baseline is short, so its time in a round is the median of several runs around the others.
+    The baseline is short, so its time in a round is the median of several runs between the others.
     """
     for work in (baseline, *others.values()) if warm else (baseline,):
         work()
@@ -81,7 +81,7 @@ def _seconds(work: Callable[[], Any], pause: float) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Describe the machine that the figures come from."""
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count(),
@@ -99,7 +99,7 @@ def _cpu() -> str:
 
 
 def progress(items: list[Any], label: str) -> Iterator[Any]:
-    """The items, with a line on the error stream before each."""
+    """Yield the items, and print a line to the error stream before each."""
     start = time.perf_counter()
     for number, item in enumerate(items, start=1):
         print(

@@ -1,4 +1,4 @@
-"""Input is checked once, at the public edge. Messages name the argument, what was seen and what to do."""
+"""Checks of arguments. Public functions call them once; a message names the argument, what was seen and what to do."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from breadth.arrays import Array, Vector
 from breadth.errors import InputError
 
 UNIT_TOLERANCE = 1e-3
-"""How far from 1 the length of a row or query may be: float16 rounding stays below half of it."""
+"""How far the length of a row or query may be from 1. Rounding to float16 changes it by less than half of this."""
 
 _FLOATS = (np.float16, np.float32, np.float64)
 
 
 def check_vectors(vectors: Any, name: str) -> Array:
-    """An (n, d) float array whose rows are contiguous, without a copy; lists become float64 arrays."""
+    """Return `vectors` as an (n, d) float array with contiguous rows. Arrays are not copied; lists become float64."""
     array = _as_array(vectors, name)
     if array.ndim != 2:
         raise InputError(f"{name} must be a 2-D array (rows, dimensions), got shape {array.shape}")
@@ -40,7 +40,7 @@ def check_vectors(vectors: Any, name: str) -> Array:
 
 def _as_array(value: Any, name: str) -> npt.NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray):
-        raise InputError(f"{name} is a masked array, and masks are not read; pass its valid rows as a plain array")
+        raise InputError(f"{name} is a masked array, and breadth ignores masks; pass the valid rows as a plain array")
     try:
         return np.asarray(value)
     except ValueError:
@@ -48,7 +48,10 @@ def _as_array(value: Any, name: str) -> npt.NDArray[Any]:
 
 
 def check_lengths(squared: Array, start: int, name: str, tolerance: float = UNIT_TOLERANCE) -> None:
-    """Squared row lengths (of rows start, start + 1, …) must be finite and close to 1."""
+    """Raise an error unless all rows have a finite length close to 1.
+
+    `squared` holds the squared lengths of the rows start, start + 1, ….
+    """
     lengths = np.sqrt(squared)
     wrong = np.flatnonzero(~(np.abs(lengths - 1.0) <= tolerance))
     if len(wrong) == 0:
@@ -65,36 +68,38 @@ def check_lengths(squared: Array, start: int, name: str, tolerance: float = UNIT
 
 
 def check_unit_rows(vectors: Any, name: str) -> Vector:
-    """A small array of unit rows, as float64."""
+    """Return a small array of unit rows as float64."""
     rows = check_vectors(vectors, name).astype(np.float64)
     check_lengths(np.square(rows).sum(axis=1), 0, name)
     return rows
 
 
 def check_query(query: Any, dim: int) -> Vector:
-    """A unit vector of `dim` coordinates, as float64."""
+    """Return a unit vector of `dim` coordinates as float64."""
     vector = _as_array(query, "query")
     if vector.shape != (dim,):
         hint = "; pass one query, e.g. query[0]" if vector.ndim == 2 else ""
         raise InputError(f"query must have shape ({dim},) like the rows of vectors, got {vector.shape}{hint}")
     if vector.dtype not in _FLOATS:
-        raise InputError(f"query must be float32, float64 or float16, got {vector.dtype}")
+        raise InputError(
+            f"query must be float32, float64 or float16, got {vector.dtype}; convert it, e.g. with .astype('float32')"
+        )
     vector = vector.astype(np.float64)
     length = float(np.linalg.norm(vector))
     if not math.isfinite(length):
-        raise InputError("query holds NaN or infinity")
+        raise InputError("query holds NaN or infinity; pass finite numbers")
     if length == 0.0:
-        raise InputError("query is all zeros, so it has no direction")
+        raise InputError("query is all zeros, so it has no direction; pass a unit vector")
     if abs(length - 1.0) > UNIT_TOLERANCE:
         raise InputError(f"query has length {length:.6g}, not 1; pass query / np.linalg.norm(query)")
     return vector
 
 
 def check_relevance(scores: Any, size: int) -> Vector:
-    """One finite relevance score a row."""
+    """Return one finite relevance score for each of `size` rows, as float64."""
     array = _as_array(scores, "scores")
     if array.shape != (size,):
-        raise InputError(f"scores must have shape ({size},), one for each row of vectors, got {array.shape}")
+        raise InputError(f"scores must have shape ({size},), one score for each row of vectors, got {array.shape}")
     if array.dtype.kind not in "fiu":
         raise InputError(f"scores must be numbers, got {array.dtype}")
     wrong = np.flatnonzero(~np.isfinite(array))
@@ -104,7 +109,7 @@ def check_relevance(scores: Any, size: int) -> Vector:
 
 
 def check_k(k: Any, size: int) -> int:
-    """How many rows to pick: an integer from 1 to `size`."""
+    """Return `k`, the number of rows to pick: a whole number from 1 to `size`."""
     count = check_count(k, "k")
     if count > size:
         raise InputError(f"k must be at most the number of rows ({size}), got {count}")
@@ -112,7 +117,7 @@ def check_k(k: Any, size: int) -> int:
 
 
 def check_count(value: Any, name: str) -> int:
-    """A positive integer."""
+    """Return a whole number of at least 1."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -125,7 +130,7 @@ def check_count(value: Any, name: str) -> int:
 
 
 def check_number(value: Any, name: str, low: float, high: float = math.inf) -> float:
-    """A finite number in [low, high]."""
+    """Return a finite number in [low, high]."""
     span = f"in [{low:g}, {high:g}]" if math.isfinite(high) else f"at least {low:g}"
     if isinstance(value, (bool, np.bool_, str)):
         raise InputError(f"{name} must be a number {span}, got {value!r}")
@@ -139,7 +144,7 @@ def check_number(value: Any, name: str, low: float, high: float = math.inf) -> f
 
 
 def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:
-    """One of the allowed words."""
+    """Return `value` if it is one of the allowed words."""
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
         raise InputError(f"{name} must be one of {', '.join(map(repr, words))}, got {value!r}")

@@ -1,25 +1,25 @@
-"""Every error `breadth` raises on purpose.
+"""Every error that `breadth` raises on purpose.
 
 BreadthError
-├── InputError (ValueError)         an argument is wrong: the message names it, what was seen, what to do
-│   └── TooLargeError               the request is well formed but beyond what the method can do
-├── OracleError (TypeError)         an oracle lacks an ability, or broke the protocol
+├── InputError (ValueError)         an argument is wrong; the message names it, what was seen and what to do
+│   └── TooLargeError               the request is well formed, but larger than the method accepts
+├── OracleError (TypeError)         an oracle lacks an ability, or breaks the protocol
 ├── EncoderError (RuntimeError)     a model cannot be loaded, or an endpoint does not answer
 ├── EndpointError (RuntimeError)    a language model's endpoint does not answer, or refuses
-├── StoreError (RuntimeError)       an index on disk cannot be used as asked: locked, damaged, of another encoder
-├── WorkerError (RuntimeError)      a process that worked for us was ended from outside
-└── MissingExtraError (ImportError) an optional package is not installed: the message names the extra
+├── StoreError (RuntimeError)       an index on disk cannot be used: it is locked, damaged or of another encoder
+├── WorkerError (RuntimeError)      something outside breadth ended a worker process
+└── MissingExtraError (ImportError) an optional package is not installed; the message names the extra
 """
 
 from __future__ import annotations
 
 
 class BreadthError(Exception):
-    """Base class of all errors of this package."""
+    """The base class of all errors of this package."""
 
 
 class InputError(BreadthError, ValueError):
-    """An argument is wrong."""
+    """An argument is wrong. The message names it, what was seen and what to do."""
 
 
 class TooLargeError(InputError):
@@ -27,7 +27,7 @@ class TooLargeError(InputError):
 
 
 class OracleError(BreadthError, TypeError):
-    """An oracle lacks an ability that was asked for, or answered outside the protocol."""
+    """An oracle lacks an ability that the call needs, or its answer breaks the protocol."""
 
 
 class EncoderError(BreadthError, RuntimeError):
@@ -39,20 +39,20 @@ class EndpointError(BreadthError, RuntimeError):
 
 
 class StoreError(BreadthError, RuntimeError):
-    """An index on disk cannot be used as asked."""
+    """An index on disk cannot be used: it is locked, damaged or of another encoder."""
 
 
 class WorkerError(BreadthError, RuntimeError):
-    """A process that worked for us was ended from outside."""
+    """Something outside `breadth` ended a worker process, for example for lack of memory."""
 
 
 class MissingExtraError(BreadthError, ImportError):
-    """An optional package is not installed."""
+    """An optional package is not installed. The message names the extra that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed; get it with: pip install 'breadth[{extra}]'")
+        super().__init__(f"{package} is not installed; install it with: pip install 'breadth[{extra}]'")
         self._made_from = (package, extra)
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
-        """A worker's error reaches its parent pickled."""
+        """Support pickling: that is how a worker's error reaches its parent."""
         return type(self), self._made_from

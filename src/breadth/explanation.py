@@ -1,4 +1,4 @@
-"""Why each passage was chosen: what it is close to, what the set would lose without it, what would replace it."""
+"""Why each passage was chosen: its closest neighbour, what the set would lose without it, and what would replace it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reason:
-    """One chosen passage.
+    """Why one passage was chosen.
 
-    `neighbour`, `similarity`: the chosen passage most similar to it (None for a set of one). `loss`: how much the
-    objective falls if it is taken out and `replacement`, the best other passage of the collection, put in its place;
-    both None where no passage is left.
+    id             the passage
+    relevance      its relevance
+    neighbour      the chosen passage most similar to it; None if it is the only one
+    similarity     the similarity of the two; None likewise
+    replacement    the best passage of the collection to take its place; None if all passages are chosen
+    loss           how much the objective falls if `replacement` takes its place; None likewise
     """
 
     id: int
@@ -25,7 +28,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A `Reason` for each chosen passage, in the order of the selection. `str()` gives a small table."""
+    """A `Reason` for each chosen passage, in the order of the selection. `str()` returns a small table."""
 
     reasons: tuple[Reason, ...]
 
@@ -41,10 +44,10 @@ class Explanation:
             (
                 str(r.id),
                 f"{r.relevance:.4f}",
-                _format(r.neighbour, "d"),
-                _format(r.similarity, ".4f"),
-                _format(r.loss, ".6f"),
-                _format(r.replacement, "d"),
+                _format_value(r.neighbour, "d"),
+                _format_value(r.similarity, ".4f"),
+                _format_value(r.loss, ".6f"),
+                _format_value(r.replacement, "d"),
             )
             for r in self.reasons
         ]
@@ -55,5 +58,5 @@ class Explanation:
         return "\n".join(lines)
 
 
-def _format(value: float | None, style: str) -> str:
+def _format_value(value: float | None, style: str) -> str:
     return "-" if value is None else format(value, style)

@@ -1,4 +1,4 @@
-"""The relevance-diversity curve of one query: selections by θ, and ways to choose one of them."""
+"""The relevance-diversity curve of one query: a selection for each θ, and ways to choose one of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from breadth.selection import Selection
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Selections by increasing θ: relevance never falls and diversity never rises along it.
+    """Selections in the order of θ, smallest first. Along them relevance never falls and diversity never rises.
 
-    `top_relevance` is the mean relevance of plain top-k, the most that any set reaches.
+    `top_relevance` is the mean relevance of plain top-k. No set has a larger one.
     """
 
     selections: tuple[Selection, ...]
@@ -33,31 +33,34 @@ class Frontier:
         return self.selections[place]
 
     def keep(self, share: float) -> Selection:
-        """The most diverse selection that keeps this share of top-k's mean relevance."""
+        """Return the most diverse selection that keeps this share of top-k's mean relevance."""
         floor = relevance_floor(self.top_relevance, share)
         for selection in self.selections:
             if selection.relevance >= floor:
                 return selection
         raise InputError(
             f"no selection of this frontier keeps {share:g} of top-k's relevance {self.top_relevance:.4f}; "
-            "include a larger theta (1.0 always does)"
+            "include a larger theta (theta = 1.0 always keeps it)"
         )
 
     def knee(self) -> Selection:
-        """The selection farthest above the straight line between the ends of the curve, both axes scaled to [0, 1].
+        """Return the selection farthest above the straight line between the two ends of the curve.
 
-        Beyond it, more diversity costs relevance at a worse rate than on average.
+        Both axes are scaled to [0, 1]. Beyond the knee, more diversity costs more relevance than on average.
         """
         relevance = np.array([s.relevance for s in self.selections])
         diversity = np.array([s.diversity for s in self.selections])
         if np.ptp(relevance) <= 1e-9 or np.ptp(diversity) <= 1e-9:
             return self.selections[-1]
         height = (relevance - relevance.min()) / np.ptp(relevance) + (diversity - diversity.min()) / np.ptp(diversity)
-        # Ties (and curves without a bend) go to the more relevant end.
+        # If selections tie, or the curve has no bend, take the most relevant one.
         return self.selections[len(height) - 1 - int(np.argmax(height[::-1]))]
 
     def choose(self, judge: Callable[[Selection], float]) -> Selection:
-        """The selection a judge scores highest; each different set is judged once. Ties: the more relevant one."""
+        """Return the selection that the judge scores highest; of equal scores the more relevant one.
+
+        `judge` takes a `Selection` and returns a number. It is called once for each different set.
+        """
         best_score, chosen = -np.inf, None
         seen: set[frozenset[int]] = set()
         for selection in reversed(self.selections):
@@ -72,10 +75,10 @@ class Frontier:
         return chosen
 
     def with_stats(self, **more: Any) -> Frontier:
-        """The same with further entries in the stats of every selection."""
+        """Return the same frontier with further entries in the stats of every selection."""
         return replace(self, selections=tuple(s.with_stats(**more) for s in self.selections))
 
 
 def relevance_floor(top: float, share: float) -> float:
-    """The least relevance that keeps a share of top-k's; also sensible where that is negative."""
+    """Return the smallest relevance that keeps this share of top-k's relevance `top`, which may be negative."""
     return top - (1.0 - share) * abs(top) - 1e-12

@@ -1,4 +1,4 @@
-"""What a query returns: the chosen rows, what they are worth, and how good they provably are."""
+"""What a query returns: the chosen rows, what they are worth, and what is proved about them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from breadth.products import multiply_exactly
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proof of quality on the reported scale: no set of k rows has an objective above `bound`.
+    """What is proved about a set, on the scale of `Selection.objective`.
 
-    bound          an upper limit on the objective of every set of k rows of the collection
+    bound          no set of k rows of the collection has an objective above this
     gap            bound - objective, at least 0
-    exact          whether the engine searches exactly; otherwise bound and `swap_optimal` are estimates
-    swap_optimal   whether it was also seen that no exchange of one member for any row of the collection gains
+    exact          whether the engine searches exactly; if not, `bound` and `swap_optimal` are estimates
+    swap_optimal   whether it was also shown that no exchange of one member for any row of the collection gains
 
-    Numbers are computed to the resolution of the engine's scores (about 1e-6 in float32).
+    Numbers have the resolution of the engine's scores (about 1e-6 in float32).
     """
 
     bound: float
@@ -35,21 +35,22 @@ class Certificate:
 
     @property
     def optimal(self) -> bool:
-        """Whether it is proved that no set is better (to the resolution of the scores)."""
+        """Whether it is proved that no set of k rows has a larger objective, to the resolution of the scores."""
         return self.exact and self.gap <= 1e-7
 
     @classmethod
     def certify(cls, bound: float, objective: float, exact: bool, swap_optimal: bool) -> Certificate:
-        """The certificate of a set with this objective.
+        """Return the certificate of a set with this objective.
 
-        A bound just below a value that was reached is rounding: the reached value is then the bound. A little more
-        counts as a gap of that size; one that is clearly below proves that an engine that calls itself exact is not,
-        or that its rows are not of unit length."""
+        A bound just below the objective is rounding: the objective is then the bound. If the bound is a little lower
+        than that, the difference is reported as the gap. If it is clearly lower, the engine is not exact although it
+        says so, or its rows are not of unit length: that is an error.
+        """
         unit = 1.0 + abs(objective)
         if exact and bound < objective - 1e-4 * unit:
             raise OracleError(
                 f"the oracle contradicts itself: a set reached {objective:.6g}, above the bound {bound:.6g}; "
-                "are its rows of unit length, and its searches exact as it says?"
+                "check that its rows have unit length and that its searches are exact, or set its `exact` to False"
             )
         if bound < objective:
             bound = objective if bound >= objective - 2e-6 * unit else 2.0 * objective - bound
@@ -58,15 +59,18 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """k chosen rows.
+    """The k chosen rows of one query.
 
-    ids            rows of the array, or the engine's ids (int64)
-    scores         relevance of each, in the same order
-    relevance      mean of the scores
+    ids            the chosen rows: their numbers in the array, or the engine's ids (int64)
+    scores         the relevance of each, in the same order
+    relevance      the mean of the scores
     diversity      ILAD, the mean of 1 - e_i·e_j over all pairs (0 for a single row)
     objective      θ·relevance + (1-θ)(diversity - 1)
-    certificate    a proof of quality, or None where the method gives none
-    stats          how it was found: scans (searches of the whole collection), rows fetched, seconds, …
+    certificate    what is proved about the set, or None if the method proves nothing
+    method         the method that found the set
+    theta          θ, the weight of relevance
+    k              the number of rows
+    stats          how the set was found: `scans` (searches of the whole collection), `rows` fetched, `seconds`, …
     """
 
     ids: Ids
@@ -89,18 +93,24 @@ class Selection:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickled without its collection: it can then no longer explain itself."""
+        """Pickle the selection without its collection. The copy can no longer explain itself."""
         return {**self.__dict__, "explainer": None}
 
     def explain(self) -> Explanation:
-        """Per passage: its relevance, its closest chosen neighbour, what the set would lose without it and what would
-        replace it. One batched search of the collection the selection came from; `print` shows a table."""
+        """Explain why each passage was chosen, with one batched search of the collection.
+
+        The explanation gives, for each passage, its relevance, its closest chosen neighbour, what the set would lose
+        without it, and what would replace it. Print it to see a table.
+        """
         if self.explainer is None:
-            raise OracleError("this selection does not know its collection; use one that select returned")
+            raise OracleError(
+                "this selection does not know its collection; call explain on the one that select returned, before "
+                "it is pickled"
+            )
         return self.explainer()
 
     def with_stats(self, **more: Any) -> Selection:
-        """The same selection with further entries in `stats`."""
+        """Return the same selection with further entries in `stats`."""
         return replace(self, stats={**self.stats, **more})
 
 
@@ -116,10 +126,15 @@ def conclude(
     swap_optimal: bool = False,
     stats: Mapping[str, Any] | None = None,
 ) -> Selection:
-    """Build the `Selection` of a finished solver from its set and the set's rows, in float64.
+    """Build the `Selection` that a method returns, from the ids of its set and their rows.
 
-    `bound` is on the scale of F. A set method is listed by relevance (ties: lowest id first), a sequential one
-    in the order of its picks.
+    problem           the query
+    picked_in_order   keep the order of `ids`; otherwise the most relevant row comes first, of equal ones the lower id
+    bound             an upper bound on F for all allowed sets, or None for no certificate
+    exact             whether the engine searches exactly
+    swap_optimal      whether it was shown that no exchange of one member for any row of the collection gains
+
+    Everything that is reported is computed in float64.
     """
     rows = np.asarray(rows, dtype=np.float64)
     ids = np.asarray(ids, dtype=np.int64)
