@@ -18,12 +18,10 @@ PAGES: dict[str, Callable[[], None]] = {
     "pace": pace.render,
 }
 
-_MORE = ("gpu", "experiments", "generate", "results", "check", "render")
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, and write docs/benchmarks.")
-    parser.add_argument("name", choices=[*PAGES, *_MORE], help="the benchmark; `render` rewrites all pages")
+    parser.add_argument("name", choices=list(_COMMANDS), help="the benchmark; `render` rewrites all pages")
     parser.add_argument("--rounds", type=int, default=5, help="how many rounds to time after the warm-up")
     parser.add_argument("--rows", type=int, default=200_000, help="number of rows of the large collection")
     parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: those in examples/")
@@ -46,42 +44,58 @@ def main() -> None:
         "--thetas", type=float, nargs="+", default=[0.1, 0.3, 0.5, 0.7, 0.9], help="for `gpu`: values of θ"
     )
     arguments = parser.parse_args()
-    if arguments.name == "core":
-        core.main(arguments.rounds, arguments.rows)
-    elif arguments.name == "certified":
-        certified.main(arguments.rounds, arguments.rows, arguments.asqa, arguments.part)
-    elif arguments.name == "speed":
-        speed.main(arguments.rounds, arguments.folder, arguments.asqa, arguments.part)
-    elif arguments.name == "text":
-        text.main(arguments.part)
-    elif arguments.name == "agreement":
-        agreement.main(arguments.part)
-    elif arguments.name == "effort":
-        effort.main(arguments.rounds)
-    elif arguments.name == "pace":
-        if arguments.against is None:
-            parser.error("pace needs --against, the folder of another checkout")
-        pace.main(arguments.against, arguments.rounds, arguments.folder)
-    elif arguments.name == "gpu":
-        device, dtype = arguments.device, arguments.dtype
-        gpu.main(arguments.rounds, arguments.rows, arguments.dim, device, dtype, tuple(arguments.thetas))
-    elif arguments.name == "experiments":
-        if arguments.data is None:
-            parser.error("experiments needs --data: pass the folder with the subsets")
-        experiments.main(arguments.data, arguments.folder, arguments.part, arguments.workers)
-    elif arguments.name == "generate":
-        if arguments.model is None:
-            parser.error("generate needs --model: pass the model's name at the endpoint")
-        experiments.generate(arguments.folder, arguments.model, arguments.url, arguments.limit, 1, arguments.label)
-    elif arguments.name == "check":
-        checked = expected.check()
-        print("\n".join(map(str, checked)))
-        raise SystemExit(not all(one.good for one in checked))
-    elif arguments.name == "results":
-        results_page.render()
-    else:
-        for render in (*PAGES.values(), results_page.render):
-            render()
+    _COMMANDS[arguments.name](arguments, parser)
+
+
+def _run_pace(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if arguments.against is None:
+        parser.error("pace needs --against: pass the folder of another checkout")
+    pace.main(arguments.against, arguments.rounds, arguments.folder)
+
+
+def _run_gpu(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    device, dtype = arguments.device, arguments.dtype
+    gpu.main(arguments.rounds, arguments.rows, arguments.dim, device, dtype, tuple(arguments.thetas))
+
+
+def _run_experiments(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if arguments.data is None:
+        parser.error("experiments needs --data: pass the folder with the subsets")
+    experiments.main(arguments.data, arguments.folder, arguments.part, arguments.workers)
+
+
+def _run_generate(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if arguments.model is None:
+        parser.error("generate needs --model: pass the model's name at the endpoint")
+    experiments.generate(arguments.folder, arguments.model, arguments.url, arguments.limit, 1, arguments.label)
+
+
+def _run_check(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    checks = expected.check()
+    print("\n".join(map(str, checks)))
+    raise SystemExit(not all(one.good for one in checks))
+
+
+def _render_all(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    for render in (*PAGES.values(), results_page.render):
+        render()
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], None]] = {
+    "core": lambda given, _: core.main(given.rounds, given.rows),
+    "certified": lambda given, _: certified.main(given.rounds, given.rows, given.asqa, given.part),
+    "speed": lambda given, _: speed.main(given.rounds, given.folder, given.asqa, given.part),
+    "text": lambda given, _: text.main(given.part),
+    "agreement": lambda given, _: agreement.main(given.part),
+    "effort": lambda given, _: effort.main(given.rounds),
+    "pace": _run_pace,
+    "gpu": _run_gpu,
+    "experiments": _run_experiments,
+    "generate": _run_generate,
+    "check": _run_check,
+    "results": lambda given, _: results_page.render(),
+    "render": _render_all,
+}
 
 
 if __name__ == "__main__":

@@ -225,6 +225,56 @@ def tabu(linear, gram, coupling, chosen, current, merits, free_at, totals, now, 
             chosen[:] = current
 
 
+@njit(nogil=True, cache=True)
+def _choose_receiver(slope, x):
+    """The entry below 1 with the largest slope."""
+    to, steepest = -1, -np.inf
+    for i in range(len(slope)):
+        if x[i] < 1.0 and slope[i] > steepest:
+            to, steepest = i, slope[i]
+    return to, steepest
+
+
+@njit(nogil=True, cache=True)
+def _choose_giver(gram, coupling, slope, x, to, steepest):
+    """The entry above 0 from which a step promises most, and the curvature of that step; -1 if none rises."""
+    away, promised, bend = -1, 0.0, 1.0
+    own = np.float64(gram[to, to])
+    for j in range(len(slope)):
+        if x[j] > 0.0 and slope[j] < steepest:
+            rise = steepest - slope[j]
+            curve = max(coupling * (own + np.float64(gram[j, j]) - 2.0 * np.float64(gram[to, j])), 1e-9)
+            if rise * rise / curve > promised:
+                away, promised, bend = j, rise * rise / curve, curve
+    return away, bend
+
+
+@njit(nogil=True, cache=True)
+def _move_weight(x, to, away, amount):
+    """Move weight between two entries, no more than there is; how much it was."""
+    amount = min(amount, 1.0 - x[to])
+    if amount >= x[away]:
+        amount = x[away]
+        x[away] = 0.0
+    else:
+        x[away] -= amount
+    x[to] += amount
+    if x[to] > 1.0 - 1e-12:
+        x[to] = 1.0
+    return amount
+
+
+@njit(nogil=True, cache=True)
+def _slopes(linear, gram, coupling, x):
+    slope = linear.copy()
+    for i in range(len(x)):
+        if x[i] != 0.0:
+            weight = coupling * x[i]
+            for j in range(len(slope)):
+                slope[j] -= weight * np.float64(gram[i, j])
+    return slope
+
+
 @njit(
     types.UniTuple(float64, 2)(_vector, _gram, int64, float64, _numbers, float64, float64, float64, int64),
     nogil=True,
@@ -232,12 +282,7 @@ def tabu(linear, gram, coupling, chosen, current, merits, free_at, totals, now, 
 )
 def relax(linear, gram, k, coupling, x, base, share, least, steps):
     size = len(linear)
-    slope = linear.copy()
-    for i in range(size):
-        if x[i] != 0.0:
-            weight = coupling * x[i]
-            for j in range(size):
-                slope[j] -= weight * np.float64(gram[i, j])
+    slope = _slopes(linear, gram, coupling, x)
     gap = np.inf
     value = -np.inf
     for step in range(steps + 1):
@@ -247,31 +292,12 @@ def relax(linear, gram, k, coupling, x, base, share, least, steps):
             value = 0.5 * ((linear * x).sum() + along)
             if step == steps or gap <= max(least, share * (value - base)):
                 break
-        to, steepest = -1, -np.inf
-        for i in range(size):
-            if x[i] < 1.0 and slope[i] > steepest:
-                to, steepest = i, slope[i]
-        away, promised, bend = -1, 0.0, 1.0
-        own = np.float64(gram[to, to])
-        for j in range(size):
-            if x[j] > 0.0 and slope[j] < steepest:
-                rise = steepest - slope[j]
-                curve = max(coupling * (own + np.float64(gram[j, j]) - 2.0 * np.float64(gram[to, j])), 1e-9)
-                if rise * rise / curve > promised:
-                    away, promised, bend = j, rise * rise / curve, curve
+        to, steepest = _choose_receiver(slope, x)
+        away, bend = _choose_giver(gram, coupling, slope, x, to, steepest)
         if away < 0:
             gap = 0.0
             break
-        amount = min((steepest - slope[away]) / bend, 1.0 - x[to])
-        if amount >= x[away]:
-            amount = x[away]
-            x[away] = 0.0
-        else:
-            x[away] -= amount
-        x[to] += amount
-        if x[to] > 1.0 - 1e-12:
-            x[to] = 1.0
-        weight = coupling * amount
+        weight = coupling * _move_weight(x, to, away, (steepest - slope[away]) / bend)
         for j in range(size):
             slope[j] -= weight * (np.float64(gram[to, j]) - np.float64(gram[away, j]))
     return gap, value
