@@ -77,9 +77,9 @@ class _Worker:
 
     def __init__(self, tree: Path, files: dict[str, str]) -> None:
         environment = {**os.environ, "PYTHONPATH": str(tree)}
-        command = [sys.executable, str(Path(__file__).with_name("pace_worker.py")), json.dumps(files)]
+        command = [sys.executable, "-m", "benchmarks.pace_worker", json.dumps(files)]
         self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def ask(self, name: str, k: int, theta: float) -> dict[str, list[float]]:

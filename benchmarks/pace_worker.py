@@ -8,11 +8,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
-
-sys.path.append(str(Path(__file__).parent.parent))
 
 from benchmarks.pace import make_queries
 from breadth import ArrayOracle, CompactOracle, select
