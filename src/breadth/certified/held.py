@@ -11,7 +11,6 @@ import numpy as np
 from breadth import kernels
 from breadth.arrays import Array, Ids, Mask, Positions, Vector
 from breadth.problem import Problem
-from breadth.products import multiply_exactly
 from breadth.ranking import best
 
 _ROUNDING = 1e-6
@@ -23,7 +22,7 @@ class Held:
 
     def __init__(self, problem: Problem, ids: Ids, rows: Array) -> None:
         self._problem = problem
-        self.ids, self.rows = ids, rows
+        self.ids, self.rows = ids, np.ascontiguousarray(rows)
         self._flat = _flatten(problem, rows)
         self._ones = np.ones(len(rows), dtype=np.float32)
 
@@ -58,7 +57,7 @@ class Held:
 
     def exact_scores(self, where: Positions, w: Vector) -> Vector:
         """Inner products of some rows with w, in float64."""
-        return multiply_exactly(self.rows[where], w)
+        return kernels.current().inner_at(self.rows, where, w)
 
     def scores(self, w: Vector) -> Array:
         """Inner products of all rows with w, to float32 precision."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from breadth.arrays import Matrix, Positions, Vector
+from breadth.arrays import Array, Matrix, Positions, Vector
 
 
 class Kernels(Protocol):
@@ -30,6 +30,9 @@ class Kernels(Protocol):
 
     def inner(self, rows: Vector, direction: Vector) -> Vector:
         """Inner products of rows with one direction, in float64. Copies of a row get the same number."""
+
+    def inner_at(self, rows: Array, where: Positions, direction: Vector) -> Vector:
+        """`inner` of the rows (float32 or float64) at some places."""
 
     def combine(self, weights: Vector, rows: Vector) -> Vector:
         """Σ_i weights_i rows_i."""

@@ -39,6 +39,30 @@ def _inner(rows, direction, out):
         out[i] = total
 
 
+@njit(
+    [
+        void(types.Array(kind, 2, "C", readonly=True), types.Array(int64, 1, "C", readonly=True), _vector, _numbers)
+        for kind in (float32, float64)
+    ],
+    fastmath=True,
+    nogil=True,
+    cache=True,
+)
+def _inner_at(rows, where, direction, out):
+    for i in range(len(where)):
+        row = rows[where[i]]
+        total = 0.0
+        for j in range(len(row)):
+            total += np.float64(row[j]) * direction[j]
+        out[i] = total
+
+
+def inner_at(rows, where, direction):
+    out = np.empty(len(where))
+    _inner_at(rows, where, direction, out)
+    return out
+
+
 @njit(_numbers(_vector, types.Array(float64, 2, "C", readonly=True)), nogil=True, cache=True)
 def combine(weights, rows):
     total = np.zeros(rows.shape[1])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from breadth.arrays import Mask, Matrix, Positions, Vector
+from breadth.arrays import Array, Mask, Matrix, Positions, Vector
 from breadth.problem import exchange_gain, floor, marginal
 
 NAME = "numpy"
@@ -25,6 +25,10 @@ _CANDIDATES_AT_ONCE = 64
 def inner(rows: Vector, direction: Vector) -> Vector:
     # Unlike a product by BLAS, this gives copies of a row the same number wherever they stand.
     return np.asarray(np.einsum("ij,j->i", rows, direction))
+
+
+def inner_at(rows: Array, where: Positions, direction: Vector) -> Vector:
+    return inner(rows[where].astype(np.float64, copy=False), direction)
 
 
 def combine(weights: Vector, rows: Vector) -> Vector:
