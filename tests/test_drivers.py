@@ -11,7 +11,6 @@ from breadth.drivers import arun, run, run_many
 from breadth.methods.registry import METHODS
 from breadth.oracles import describe
 from breadth.requests import Above, Found, Mean, Rows, Scores, Top
-from tests.oracles.test_wrappers import SearchOnly
 from tests.synthetic import clustered, query_near
 from tests.walls import Wall
 
@@ -103,16 +102,6 @@ def test_an_asynchronous_engine_gives_the_same_set(rng, E):
 def test_an_asynchronous_engine_needs_aselect(rng, E):
     with pytest.raises(OracleError, match=r"AsyncArray answers asynchronously; use `await breadth.aselect"):
         run(METHODS["topk"].solve(problems(rng, E, 1)[0], describe(AsyncArray(E))), AsyncArray(E))
-
-
-def test_a_method_that_needs_all_scores_says_what_to_do(rng, E):
-    engine = SearchOnly(E)
-    problem = problems(rng, E, 1)[0]
-    with pytest.raises(OracleError, match=r"SearchOnly does not give; pass pool="):
-        run(METHODS["mmr"].solve(problem, describe(engine)), engine)
-    found = run(METHODS["frank_wolfe"].solve(problem, describe(engine)), engine)
-    assert found.certificate is not None
-    assert found.certificate.exact is False
 
 
 def ask_of_every_kind(problem):
