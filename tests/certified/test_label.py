@@ -26,7 +26,7 @@ def assert_label_is_true(E, q, found):
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 @pytest.mark.parametrize("options", [{}, {"effort": LITTLE}, {"prove": 0.05}, {"tolerance": 0.05}], ids=str)
 def test_the_label_of_a_selection(rng, path, shape, options):
-    E = SHAPES[shape](rng, 1200, 16)
+    E = SHAPES[shape](rng, 800, 16)
     q = query_near(rng, E)
     labels = []
     for k, theta in ((2, 0.1), (5, 0.5), (12, 0.3), (12, 0.8), (50, 0.6)):
@@ -53,7 +53,7 @@ def test_stopping_early_claims_nothing(rng, path):
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 @pytest.mark.parametrize("k", [3, 20])
 def test_the_labels_of_a_frontier(rng, path, shape, k):
-    E = SHAPES[shape](rng, 2500, 16)
+    E = SHAPES[shape](rng, 1200, 16)
     q = query_near(rng, E)
     curve = breadth.frontier(PATHS[path](E), q, k=k, thetas=(0.1, 0.3, 0.5, 0.7, 0.9, 1.0))
     for found in curve:
