@@ -33,7 +33,7 @@ BAD_CALLS = {
     ),
     "unknown option": (
         lambda E: {"method": "frank_wolfe", "stop": 3},
-        "method 'frank_wolfe' has no option 'stop'; its options are init, step, max_iterations, lipschitz, penalty",
+        "method 'frank_wolfe' has no option 'stop'; its options are init, step, penalty, max_iterations, lipschitz",
     ),
     "no query": (lambda E: {"query": None}, "pass exactly one of query and scores, got neither"),
     "query and scores": (lambda E: {"scores": np.ones(30)}, "pass exactly one of query and scores, got both"),
@@ -101,8 +101,14 @@ class Wrong(SearchOnly):
 
 BROKEN = {
     "too few": (lambda ids, scores: (ids[:, 1:], scores[:, 1:]), "asked for .* answered with ids of shape"),
-    "padded": (lambda ids, scores: (np.where(ids == ids[:, :1], -1, ids), scores), "negative or stands twice"),
-    "twice": (lambda ids, scores: (np.repeat(ids[:, :1], ids.shape[1], axis=1), scores), "negative or stands twice"),
+    "padded": (
+        lambda ids, scores: (np.where(ids == ids[:, :1], -1, ids), scores),
+        "a negative id, or with the same id twice for one direction",
+    ),
+    "twice": (
+        lambda ids, scores: (np.repeat(ids[:, :1], ids.shape[1], axis=1), scores),
+        "a negative id, or with the same id twice for one direction",
+    ),
     "one dimension": (lambda ids, scores: (ids[0], scores[0]), "asked for .* answered with ids of shape"),
 }
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import breadth
-from breadth import ArrayOracle, CountingOracle, InputError, Problem
+from breadth import ArrayOracle, CountingOracle, InputError, Problem, kernels
 from breadth.certified import concave
 from breadth.certified.block import Block
 from breadth.certified.branch import BranchAndBound
@@ -18,36 +18,13 @@ from breadth.certified.effort import Effort
 from breadth.certified.pricing.screen import Screen
 from breadth.clock import Clock
 from tests import dense
+from tests.certified.promises import LITTLE, assert_beaten_by_none, best_swap
 from tests.oracles.test_wrappers import SearchOnly
 from tests.strategies import instances
 from tests.synthetic import SHAPES, clustered, isotropic, query_near, unit
 
-THETAS = [i / 10 for i in range(11)]
-OTHERS = [
-    ("frank_wolfe", {}),
-    ("frank_wolfe", {"init": "topk"}),
-    *((name, {}) for name in ("greedy", "mmr", "dpp", "msd", "vrsd", "muss", "topk")),
-]
-
-
-def best_swap(E, q, ids, theta):
-    """The largest gain of any exchange with any row of the collection, on the reported scale."""
-    k = len(ids)
-    E = E.astype(np.float64)
-    problem = Problem(q.astype(np.float64), k, theta)
-    scores = E @ problem.direction(E[ids].sum(axis=0))
-    gains = scores[:, None] - scores[ids] - 2 * (1 - theta) * (1 - E @ E[ids].T)
-    gains[ids] = -np.inf
-    return gains.max() / problem.scale
-
-
-@given(instances(max_n=9))
-def test_the_bound_is_above_the_optimum_and_the_set_below_it(case):
-    found = breadth.select(case.E, case.q, k=case.k, theta=case.theta)
-    best = dense.optimum(case.E, case.c, case.k, case.theta) / (case.k * (case.k - 1))
-    assert found.objective <= best + 1e-9
-    assert found.certificate.bound >= best - 1e-6
-    assert found.certificate.exact
+THETAS = [i / 10 for i in range(11)] if kernels.choose() == "numba" else [0.1, 0.4, 0.8]
+"""Sets are the same with all kernels (`test_kernels_agree.py`), so NumPy's, which take longer, see fewer θ."""
 
 
 @pytest.mark.parametrize("shape", sorted(SHAPES))
@@ -71,21 +48,17 @@ def never_loses(E, q, k):
         found = breadth.select(oracle, q, k=k, theta=theta)
         assert found.stats["stopped"] == "swap_optimal"
         assert best_swap(E, q, found.ids, theta) <= 1e-6
-        for method, options in OTHERS:
-            other = breadth.select(oracle, q, k=k, theta=theta, method=method, **options)
-            assert found.objective >= other.objective - 1e-7, (theta, method, options)
-            assert found.certificate.bound >= other.objective - 1e-6
+        assert_beaten_by_none(oracle, q, found)
 
 
 @pytest.mark.parametrize("theta", [0.1, 0.5, 0.8])
 @pytest.mark.parametrize("k", [3, 20])
 def test_collections_larger_than_memory_is_asked_to_hold(rng, theta, k):
     """With a small reserve the collection has to be priced by scans and screening: the same guarantees."""
-    effort = Effort(held=300, held_when_near=75, whole=100, whole_when_low=100)
     E = clustered(rng, 6000, 32)
     q = query_near(rng, E)
     for oracle in (ArrayOracle(E), SearchOnly(E)):
-        found = breadth.select(oracle, q, k=k, theta=theta, effort=effort)
+        found = breadth.select(oracle, q, k=k, theta=theta, effort=LITTLE)
         assert found.stats["stopped"] == "swap_optimal"
         assert best_swap(E, q, found.ids, theta) <= 1e-6
         assert found.certificate.exact is oracle.exact
@@ -96,12 +69,11 @@ def test_collections_larger_than_memory_is_asked_to_hold(rng, theta, k):
 
 @pytest.mark.parametrize("theta", [0.7, 0.8, 0.9])
 def test_screening_gives_the_same_answers_as_scanning(rng, theta):
-    effort = Effort(held=300, held_when_near=75, whole=100, whole_when_low=100)
     E = clustered(rng, 20_000, 32)
     for _ in range(3):
         q = query_near(rng, E)
-        screened = breadth.select(ArrayOracle(E), q, k=10, theta=theta, effort=effort)
-        searched = breadth.select(SearchOnly(E), q, k=10, theta=theta, effort=effort)
+        screened = breadth.select(ArrayOracle(E), q, k=10, theta=theta, effort=LITTLE)
+        searched = breadth.select(SearchOnly(E), q, k=10, theta=theta, effort=LITTLE)
         assert set(screened.ids.tolist()) == set(searched.ids.tolist())
         assert screened.certificate.bound == pytest.approx(searched.certificate.bound, abs=2e-3)
 
@@ -183,16 +155,6 @@ def test_a_tolerance_stops_early_and_keeps_its_word(rng):
     assert found.certificate.gap <= 0.2
     assert hasty.searches <= careful.searches
     assert found.certificate.bound >= exact.objective - 1e-6
-
-
-@pytest.mark.parametrize("size", [500, 30_000])
-def test_a_time_limit_returns_the_best_so_far_with_a_true_gap(rng, size):
-    E = clustered(rng, size, 32)
-    q = query_near(rng, E)
-    found = breadth.select(E, q, k=10, theta=0.3, time_limit=0.0)
-    assert found.stats["stopped"] == "time_limit"
-    assert len(set(found.ids.tolist())) == 10
-    assert found.certificate.bound >= breadth.select(E, q, k=10, theta=0.3).objective - 1e-6
 
 
 @pytest.mark.parametrize(

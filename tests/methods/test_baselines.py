@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import combinations, islice
+from math import comb
+
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import breadth
-from breadth import InputError, TooLargeError, metrics
+from breadth import InputError, TooLargeError
+from breadth.methods import exact
+from breadth.methods.muss import cluster
 from tests import dense
 from tests.strategies import instances
 from tests.synthetic import clustered, isotropic, query_near, unit
-
-thetas = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
-
-
-def pick(case, method, **options):
-    return breadth.select(case.E, case.q, k=case.k, theta=case.theta, method=method, **options)
 
 
 @pytest.mark.parametrize("method", ["greedy", "msd", "mmr"])
@@ -50,74 +48,6 @@ def test_vrsd_aims_its_sum_at_the_query(rng):
     assert list(found.ids) == dense.vrsd(E, q, 9)
 
 
-def test_vrsd_needs_a_query(rng):
-    E = isotropic(rng, 10, 4)
-    with pytest.raises(InputError, match="pass query, not scores"):
-        breadth.select(E, scores=np.arange(10), k=3, method="vrsd")
-
-
-@given(instances(max_n=9, thetas=thetas), st.sampled_from(breadth.methods()))
-def test_every_method_returns_k_different_rows_worth_what_it_says(case, method):
-    found = pick(case, method)
-    assert len(set(found.ids.tolist())) == case.k == found.k
-    assert found.method == method
-    assert found.theta == case.theta
-    rows = case.E[found.ids]
-    np.testing.assert_allclose(found.scores, rows @ case.q, atol=1e-9)
-    assert found.relevance == pytest.approx(metrics.mean_relevance(rows, case.q))
-    assert found.diversity == pytest.approx(metrics.ilad(rows))
-    assert found.objective == pytest.approx(dense.reported(case.E, case.c, found.ids, case.theta))
-    if method in ("certified", "frank_wolfe", "topk", "exact"):  # sets: most relevant first
-        assert list(found.scores) == sorted(found.scores, reverse=True)
-
-
-@given(instances(max_n=9, thetas=thetas), st.sampled_from(breadth.methods()))
-def test_no_method_beats_exact_and_no_certificate_is_below_it(case, method):
-    best = pick(case, "exact")
-    found = pick(case, method)
-    assert found.objective <= best.objective + 1e-9
-    assert best.objective == pytest.approx(
-        dense.optimum(case.E, case.c, case.k, case.theta) / (case.k * (case.k - 1)), abs=1e-9
-    )
-    assert best.certificate is not None
-    assert best.certificate.gap == pytest.approx(0, abs=1e-12)
-    if found.certificate is not None:
-        assert found.certificate.bound >= best.objective - 1e-9
-        assert found.certificate.gap == pytest.approx(found.certificate.bound - found.objective)
-
-
-@given(instances(max_n=9), st.sampled_from(breadth.methods()))
-def test_theta_one_is_plain_top_k_for_methods_with_a_trade_off(case, method):
-    if method in ("vrsd",):
-        return
-    found = breadth.select(case.E, case.q, k=case.k, theta=1.0, method=method)
-    assert found.relevance == pytest.approx(np.sort(case.c)[::-1][: case.k].mean(), abs=1e-6)
-
-
-@pytest.mark.parametrize("method", [m for m in breadth.methods() if m != "vrsd"])
-def test_scores_and_query_give_the_same_set(rng, method):
-    E = isotropic(rng, 16, 8).astype(np.float64)
-    q = query_near(rng, E)
-    by_query = breadth.select(E, q, k=4, theta=0.6, method=method)
-    by_scores = breadth.select(E, scores=E @ q, k=4, theta=0.6, method=method)
-    assert list(by_query.ids) == list(by_scores.ids)
-    assert by_scores.objective == pytest.approx(by_query.objective)
-    assert by_scores.diversity == pytest.approx(by_query.diversity)
-
-
-@pytest.mark.parametrize("method", breadth.methods())
-@pytest.mark.parametrize("k", [1, 6])
-def test_one_row_and_all_rows(rng, method, k):
-    E = isotropic(rng, 6, 4)
-    q = query_near(rng, E)
-    found = breadth.select(E, q, k=k, theta=0.5, method=method)
-    if k == 1:
-        assert found.ids[0] == np.argmax(E @ q)
-        assert found.diversity == 0.0
-    else:
-        assert sorted(found.ids) == list(range(6))
-
-
 def test_dpp_beyond_the_rank_goes_on_by_relevance(rng):
     E = isotropic(rng, 20, 3).astype(np.float64)
     q = query_near(rng, E)
@@ -139,12 +69,30 @@ def test_dpp_leaves_copies_that_are_slightly_short_for_last():
     assert list(breadth.select(short, [1.0, 0.0, 0.0], k=3, theta=0.9, method="dpp").ids) == [0, 2, 3]
 
 
-@pytest.mark.parametrize("theta", [0.0, 0.1, 0.5, 1.0])
-@pytest.mark.parametrize("method", breadth.methods())
-def test_a_single_row_is_the_most_relevant_one(rng, method, theta):
-    E = isotropic(rng, 29, 8).astype(np.float64)
-    q = unit(rng.standard_normal(8))
-    assert breadth.select(E, q, k=1, theta=theta, method=method).ids[0] == np.argmax(E @ q)
+@given(instances(max_n=9))
+def test_exact_is_the_optimum_and_proves_it(case):
+    found = breadth.select(case.E, case.q, k=case.k, theta=case.theta, method="exact")
+    best = dense.optimum(case.E, case.c, case.k, case.theta) / (case.k * (case.k - 1))
+    assert found.objective == pytest.approx(best, abs=1e-9)
+    assert found.certificate.gap == pytest.approx(0, abs=1e-12)
+    assert found.certificate.optimal
+    assert found.certificate.swap_optimal
+    assert found.stats["sets"] == comb(len(case.E), case.k)
+
+
+def test_exact_that_runs_out_of_time_claims_nothing(rng, monkeypatch):
+    """The best of the sets that it looked at."""
+    E = isotropic(rng, 30, 8).astype(np.float64)
+    q = query_near(rng, E)
+    monkeypatch.setattr(exact, "_NUMBERS", 100 * 3**2)
+    found = breadth.select(E, q, k=3, theta=0.3, method="exact", time_limit=0.0)
+    assert found.stats["stopped"] == "time_limit"
+    assert found.certificate is None
+    order = np.argsort(-(E @ q), kind="stable")
+    seen = [order[list(S)] for S in islice(combinations(range(30), 3), 100)]
+    assert found.objective == pytest.approx(max(dense.reported(E, E @ q, S, 0.3) for S in seen))
+    monkeypatch.setattr(exact, "_NUMBERS", 4060 * 3**2)  # all sets in one step: then nothing is left to look at
+    assert breadth.select(E, q, k=3, theta=0.3, method="exact", time_limit=0.0).certificate.optimal
 
 
 def test_exact_refuses_what_it_cannot_do(rng):
@@ -174,22 +122,14 @@ def test_muss_is_between_top_k_and_the_whole(rng):
             breadth.select(E, q, k=10, method="muss", **options)
 
 
-@pytest.mark.parametrize("method", ["mmr", "dpp", "greedy", "frank_wolfe", "vrsd", "muss"])
-def test_a_pool_is_the_same_as_a_smaller_array(rng, method):
-    E = isotropic(rng, 60, 8)
-    q = query_near(rng, E)
-    best = np.sort(np.argsort(-(E @ q), kind="stable")[:20])
-    found = breadth.select(E, q, k=5, theta=0.5, method=method, pool=20)
-    smaller = breadth.select(E[best], q, k=5, theta=0.5, method=method)
-    assert list(found.ids) == list(best[smaller.ids])
-    assert found.stats["pool"] == 20
-    assert found.certificate is None
-    scored = breadth.select(E, scores=E @ q, k=5, theta=0.5, method="mmr", pool=20)
-    assert list(scored.ids) == list(breadth.select(E, q, k=5, theta=0.5, method="mmr", pool=20).ids)
-
-
-@pytest.mark.parametrize("pool", [4, 61, 0, 2.5])
-def test_a_pool_must_fit(rng, pool):
-    E = isotropic(rng, 60, 8)
-    with pytest.raises(InputError, match="pool must be"):
-        breadth.select(E, E[0], k=5, method="mmr", pool=pool)
+def test_muss_can_reuse_its_clusters(rng):
+    oracle = breadth.ArrayOracle(clustered(rng, 900, 16))
+    clustering = cluster(oracle, clusters=20, seed=3)
+    for _ in range(2):
+        q = query_near(rng, oracle.rows(np.arange(900)))
+        plain = breadth.select(oracle, q, k=6, theta=0.6, method="muss", clusters=20, seed=3)
+        found = breadth.select(oracle, q, k=6, theta=0.6, method="muss", clustering=clustering)
+        assert list(found.ids) == list(plain.ids)
+        assert found.stats["scans"] < plain.stats["scans"]
+    with pytest.raises(InputError, match="clustering is of 900 rows, the collection has 500"):
+        breadth.select(isotropic(rng, 500, 16), q, k=6, method="muss", clustering=clustering)

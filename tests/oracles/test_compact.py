@@ -12,17 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import breadth
-from breadth import ArrayOracle, InputError, kernels
+from breadth import ArrayOracle, InputError
 from breadth.oracles import CompactOracle
 from breadth.oracles.compact import oracle as module
 from tests.oracles.promises import assert_above, assert_mean, assert_rows, assert_top, brute_force
 from tests.synthetic import SHAPES, clustered, isotropic, query_near
-
-
-@pytest.fixture(params=kernels.NAMES)
-def kernel(request, monkeypatch):
-    monkeypatch.setattr(kernels, "choose", lambda: request.param)
-    return request.param
 
 
 @pytest.mark.parametrize("shape", sorted(SHAPES))
