@@ -318,8 +318,9 @@ def relax(linear, gram, k, coupling, x, base, share, least, steps):
                 break
         to, steepest = _choose_receiver(slope, x)
         away, bend = _choose_giver(gram, coupling, slope, x, to, steepest)
-        if away < 0:
+        if away < 0:  # no step rises
             gap = 0.0
+            value = 0.5 * ((linear * x).sum() + (slope * x).sum())
             break
         weight = coupling * _move_weight(x, to, away, (steepest - slope[away]) / bend)
         for j in range(size):

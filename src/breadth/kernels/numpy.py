@@ -197,8 +197,9 @@ def relax(
         to = int(np.argmax(np.where(x < 1.0, slope, -np.inf)))
         steepest = float(slope[to])
         givers = np.flatnonzero((x > 0.0) & (slope < steepest))
-        if len(givers) == 0:
+        if len(givers) == 0:  # no step rises
             gap = 0.0
+            value = 0.5 * (float((linear * x).sum()) + float((slope * x).sum()))
             break
         towards = _row(gram, to, size)
         curves = np.maximum(coupling * (own[to] + own[givers] - 2.0 * towards[givers]), 1e-9)
