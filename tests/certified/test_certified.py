@@ -159,7 +159,11 @@ def test_a_tolerance_stops_early_and_keeps_its_word(rng):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"tolerance": -1}, "tolerance must be at least 0"), ({"time_limit": "soon"}, "time_limit must be a number")],
+    [
+        ({"tolerance": -1}, "tolerance must be at least 0"),
+        ({"time_limit": "soon"}, "time_limit must be a number"),
+        ({"effort": 3}, "effort must be an Effort, got 3"),
+    ],
 )
 def test_wrong_options(rng, options, message):
     E = isotropic(rng, 10, 4)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from breadth.errors import InputError
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -87,3 +89,10 @@ class Effort:
 
 
 EFFORT = Effort()
+
+
+def check_effort(effort: object) -> Effort:
+    """An `Effort`, or an error that says how to make one."""
+    if not isinstance(effort, Effort):
+        raise InputError(f"effort must be an Effort, got {effort!r}; e.g. dataclasses.replace(EFFORT, held=8192)")
+    return effort

@@ -7,7 +7,7 @@ the collection gains; `prove.py` may then close the gap.
 
 from __future__ import annotations
 
-from breadth.certified.effort import EFFORT, Effort
+from breadth.certified.effort import EFFORT, Effort, check_effort
 from breadth.certified.opening import open_search
 from breadth.certified.prove import prove_optimal
 from breadth.checks import check_number
@@ -46,7 +46,7 @@ def certified(
     if problem.theta == 1.0 or problem.k in (1, facts.size):  # the most relevant rows are the optimum
         stats = {"stopped": "swap_optimal", "rounds": 0, "swaps": 0, "block": problem.k, "held": problem.k}
         return (yield from take_most_relevant(problem, facts, "certified", stats))
-    search = yield from open_search(problem, facts, clock, effort, tolerance)
+    search = yield from open_search(problem, facts, clock, check_effort(effort), tolerance)
     stopped = yield from search.run()
     ids, rows, stats = search.bench.chosen_ids, search.bench.chosen_rows, search.stats
     if prove > 0.0 and stopped == "swap_optimal":
