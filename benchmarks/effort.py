@@ -15,8 +15,8 @@ from breadth.certified.effort import EFFORT, Effort
 from tests.oracles.test_wrappers import SearchOnly
 from tests.synthetic import SHAPES, query_near
 
-KS, THETAS = (2, 5, 10, 40), (0.2, 0.4, 0.5, 0.7, 0.9)
-SIZES = ((150, 24), (1500, 48), (6_000, 48))
+KS, THETAS = (3, 10, 40), (0.3, 0.5, 0.7, 0.9)
+SIZES = ((150, 24), (1500, 48), (5_000, 32))
 TIE = 1e-7
 
 
