@@ -131,9 +131,9 @@ class Block:
             done += count
 
     def relax(self, x: Vector, target: Target, clock: Clock) -> float:
-        """Raise the concave relaxation at x, in place, until its duality gap meets the target; its value there.
+        """Raise the concave relaxation at x, in place, until its duality gap meets the target.
 
-        That value is on the scale of F: for the indicator of a set it is F of the set.
+        Returns its value there plus the gap, on the scale of F: no set of rows of the block is worth more.
         """
         kernel = kernels.current()
         constant = self.problem.spread
@@ -148,7 +148,7 @@ class Block:
             value += constant
             met = gap <= max(target.least, target.share * (value - target.value))
             if met or done >= target.steps or clock.is_over():
-                return float(value)
+                return float(value + gap)
 
 
 @dataclass(frozen=True)
