@@ -64,7 +64,7 @@ def compare_kernels() -> dict[str, Any]:
                 for name in kernels.NAMES:
                     with using(name):
                         started = time.perf_counter()
-                        found[name] = select(oracle, query, k=k, theta=theta)
+                        found[name] = select(oracle, query, k=k, theta=theta, sharpness=1)
                         seconds[name] += time.perf_counter() - started
                 one, other = found.values()
                 instances += 1
@@ -89,12 +89,12 @@ def compare_paths() -> dict[str, Any]:
         for name, make in PATHS.items():
             oracle = make(rows)
             started = time.perf_counter()
-            found[name] = select(oracle, query, k=k, theta=theta).objective
+            found[name] = select(oracle, query, k=k, theta=theta, sharpness=1).objective
             seconds[name] += time.perf_counter() - started
         apart += abs(found["array"] - found["compact"]) > SAME
         array = ArrayOracle(rows)
         for label, (method, options) in OTHERS.items():
-            theirs = select(array, query, k=k, theta=theta, method=method, **options).objective
+            theirs = select(array, query, k=k, theta=theta, method=method, **options, sharpness=1).objective
             below = {path: ours - theirs for path, ours in found.items() if ours < theirs - TIE}
             lost += [[shape, n, d, k, theta, path, label, gap] for path, gap in below.items()]
     return {"trials": TRIALS, "lost": lost, "apart": apart, "seconds": seconds}
@@ -109,17 +109,19 @@ def keep_limits() -> list[list[Any]]:
     limit, asked = 0.05, {"k": 300, "time_limit": 0.05}
     array = oracles["array"]
     cases: dict[str, Callable[[], Any]] = {
-        f"certified, {name}": lambda oracle=oracle: select(oracle, query, theta=0.2, **asked)
+        f"certified, {name}": lambda oracle=oracle: select(oracle, query, theta=0.2, **asked, sharpness=1)
         for name, oracle in oracles.items()
     }
     methods = ("frank_wolfe", "greedy", "mmr", "dpp", "msd", "vrsd", "muss")
     for method in methods:
-        cases[method] = lambda method=method: select(array, query, theta=0.2, method=method, **asked)
-    cases["keep"] = lambda: select(array, query, keep=0.9, **asked)
-    cases["auto"] = lambda: select(array, query, theta="auto", **asked)
-    cases["frontier"] = lambda: frontier(array, query, **asked)
-    cases["select_many, 8 queries"] = lambda: select_many(array, np.repeat(query[None], 8, 0), theta=0.2, **asked)
-    cases["prove=0.05"] = lambda: select(array, query, k=30, theta=0.5, prove=0.05, time_limit=0.3)
+        cases[method] = lambda method=method: select(array, query, theta=0.2, method=method, **asked, sharpness=1)
+    cases["keep"] = lambda: select(array, query, keep=0.9, **asked, sharpness=1)
+    cases["auto"] = lambda: select(array, query, theta="auto", **asked, sharpness=1)
+    cases["frontier"] = lambda: frontier(array, query, **asked, sharpness=1)
+    cases["select_many, 8 queries"] = lambda: select_many(
+        array, np.repeat(query[None], 8, 0), theta=0.2, **asked, sharpness=1
+    )
+    cases["prove=0.05"] = lambda: select(array, query, k=30, theta=0.5, prove=0.05, time_limit=0.3, sharpness=1)
     out = []
     for name, work in cases.items():
         allowed = {"select_many, 8 queries": 8 * limit, "prove=0.05": 0.3}.get(name, limit)

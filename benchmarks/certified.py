@@ -60,9 +60,9 @@ def duels(rng: np.random.Generator, passages: np.ndarray, questions: np.ndarray)
         for k in (k for k in (*KS, *MORE_KS.get(label, ())) if k < len(E)):
             for theta in THETAS:
                 instances += 1
-                ours = select(oracle, q, k=k, theta=theta)
+                ours = select(oracle, q, k=k, theta=theta, sharpness=1)
                 for method, (solver, options) in OTHERS.items():
-                    theirs = select(oracle, q, k=k, theta=theta, method=solver, **options)
+                    theirs = select(oracle, q, k=k, theta=theta, method=solver, **options, sharpness=1)
                     margin = ours.objective - theirs.objective
                     outcome = "won" if margin > TIE else "tied" if margin >= -TIE else "lost"
                     score[method][outcome] += 1
@@ -86,11 +86,11 @@ def cost(rng: np.random.Generator, n: int, rounds: int) -> list[dict[str, Any]]:
     queries = [query_near(rng, E).astype(np.float32) for _ in range(5)]
     out = []
     for k, theta in progress([(k, t) for k in (10, 25, 100) for t in (0.3, 0.5, 0.7, 0.8, 0.9)], "cost"):
-        found = [select(oracle, q, k=k, theta=theta) for q in queries]
+        found = [select(oracle, q, k=k, theta=theta, sharpness=1) for q in queries]
         turn = iter(range(10**9))
 
         def one(k: int = k, theta: float = theta, turn: Any = turn) -> Any:
-            return select(oracle, queries[next(turn) % len(queries)], k=k, theta=theta)
+            return select(oracle, queries[next(turn) % len(queries)], k=k, theta=theta, sharpness=1)
 
         others: dict[str, Callable[[], Any]] = {"certified": one}
         others["frank_wolfe"] = lambda k=k, theta=theta: select(
@@ -121,9 +121,9 @@ def gaps(passages: np.ndarray, questions: np.ndarray, count: int = 40) -> list[d
         rows = []
         for q in chosen:
             start = time.perf_counter()
-            plain = select(oracle, q, k=k, theta=theta)
+            plain = select(oracle, q, k=k, theta=theta, sharpness=1)
             middle = time.perf_counter()
-            proved = select(oracle, q, k=k, theta=theta, prove=1.0)
+            proved = select(oracle, q, k=k, theta=theta, prove=1.0, sharpness=1)
             assert plain.certificate is not None
             assert proved.certificate is not None
             rows.append(
@@ -162,15 +162,15 @@ def sharing(rng: np.random.Generator, n: int, rounds: int) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for theta in progress([0.7, 0.9], "sharing"):
         times = in_turn(
-            lambda theta=theta: [select(oracle, q, k=10, theta=theta) for q in queries],
-            {"together": lambda theta=theta: select_many(oracle, queries, k=10, theta=theta)},
+            lambda theta=theta: [select(oracle, q, k=10, theta=theta, sharpness=1) for q in queries],
+            {"together": lambda theta=theta: select_many(oracle, queries, k=10, theta=theta, sharpness=1)},
             max(2, rounds // 2),
         )
         out[f"many {theta}"] = times["together"].as_dict()
     for k in (10, 25):
         times = in_turn(
-            lambda k=k: select(oracle, queries[0], k=k, theta=0.7),
-            {"frontier": lambda k=k: frontier(oracle, queries[0], k=k)},
+            lambda k=k: select(oracle, queries[0], k=k, theta=0.7, sharpness=1),
+            {"frontier": lambda k=k: frontier(oracle, queries[0], k=k, sharpness=1)},
             rounds,
         )
         out[f"frontier {k}"] = times["frontier"].as_dict()

@@ -263,4 +263,8 @@ def retrieval(found: Scores, name: str) -> list[Claim]:
     tests: list[Callable[[Scores, str], Claim]] = [moderate_theta, convergence, small_theta_recall, dpp_clustering]
     if found.seconds:
         tests += [growth, speed]
-    return [frontier(found, name, "mmr"), frontier(found, name, "dpp"), *(test(found, name) for test in tests)]
+    return [
+        frontier(found, name, "mmr", sharpness=1),
+        frontier(found, name, "dpp", sharpness=1),
+        *(test(found, name) for test in tests),
+    ]

@@ -59,7 +59,7 @@ def main(rounds: int = 5, n: int = N) -> None:
 
 def ours(oracle: ArrayOracle, q: np.ndarray, k: int, theta: float) -> dict[str, Callable[[], Any]]:
     def one(method: str, **options: Any) -> Callable[[], Any]:
-        return lambda: select(oracle, q, k=k, theta=theta, method=method, **options)
+        return lambda: select(oracle, q, k=k, theta=theta, method=method, **options, sharpness=1)
 
     work = {m: one(m) for m in ("topk", "frank_wolfe", "greedy", "msd", "mmr", "dpp", "vrsd", "muss")}
     work["frank_wolfe, top-k start"] = one("frank_wolfe", init="topk")

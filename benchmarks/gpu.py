@@ -36,11 +36,11 @@ def main(rounds: int, rows: int, dim: int, device: str | None, dtype: str, theta
     for k, theta in progress([(k, t) for k in (25, 50, 100) for t in thetas], "gpu"):
         line = [str(k), f"{theta:g}"]
         for method in METHODS:
-            select(oracle, queries[0], k=k, theta=theta, method=method)
+            select(oracle, queries[0], k=k, theta=theta, method=method, sharpness=1)
             times = []
             for q in queries:
                 start = time.perf_counter()
-                select(oracle, q, k=k, theta=theta, method=method)
+                select(oracle, q, k=k, theta=theta, method=method, sharpness=1)
                 times.append(1000 * (time.perf_counter() - start))
             data["cells"].append({"k": k, "theta": theta, "method": method, "ms": float(np.median(times))})
             line.append(f"{np.median(times):.1f}")

@@ -5,6 +5,7 @@ It runs with the sources of the tree that it measures, so it uses public names o
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import time
@@ -13,6 +14,9 @@ import numpy as np
 
 from benchmarks.pace import make_queries
 from breadth import ArrayOracle, CompactOracle, select
+
+PAPER = {"sharpness": 1} if "sharpness" in inspect.signature(select).parameters else {}
+"""Both trees solve the paper's problem; an older one knows no other."""
 
 
 def main() -> None:
@@ -30,7 +34,7 @@ def main() -> None:
         seconds, objectives = [], []
         for query in queries:
             started = time.perf_counter()
-            found = select(oracle, query, k=k, theta=theta)
+            found = select(oracle, query, k=k, theta=theta, **PAPER)
             seconds.append(time.perf_counter() - started)
             objectives.append(found.objective)
         print(json.dumps({"seconds": seconds, "objectives": objectives}), flush=True)

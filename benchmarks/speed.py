@@ -60,7 +60,7 @@ def pools(rounds: int) -> list[dict[str, Any]]:
             others["LangChain MMR"] = partial(peers.langchain_mmr, E, q, k, 0.7)
         others["top-k"] = partial(peers.plain_top_k, E, q, k)
         found = in_turn(partial(peers.pyversity, "dpp", E, q, k, 0.3), others, max(rounds, 15))
-        gap = select(oracle, q, k=k, theta=0.7).certificate
+        gap = select(oracle, q, k=k, theta=0.7, sharpness=1).certificate
         assert gap is not None
         out.append({"n": n, "k": k, "gap": gap.gap, "times": _named(found, "pyversity DPP")})
     return out
@@ -84,7 +84,10 @@ def collection(name: str, n: int, d: int, folder: Path, asqa_folder: Path | None
                 found = in_turn(plainly, others, rounds, pause=LONG_PAUSE)
                 ours.append(found["compact"].milliseconds)
                 plain.append(found["plain top-k"].milliseconds)
-            same = [(select(compact, q, k=k, theta=theta), select(array, q, k=k, theta=theta)) for q in queries[:3]]
+            same = [
+                (select(compact, q, k=k, theta=theta, sharpness=1), select(array, q, k=k, theta=theta, sharpness=1))
+                for q in queries[:3]
+            ]
             ratios = np.array(ours) / np.array(plain)
             cells.append(
                 {
@@ -133,7 +136,7 @@ def batch(compact_file: Path, rounds: int) -> list[dict[str, Any]]:
 
         def one_by_one(k: int = k, theta: float = theta) -> None:
             for q in Q:
-                select(compact, q, k=k, theta=theta)
+                select(compact, q, k=k, theta=theta, sharpness=1)
 
         found = in_turn(one_by_one, {"batch": partial(select_many, compact, Q, k=k, theta=theta)}, min(rounds, 2))
         out.append({"k": k, "theta": theta, **found["batch"].as_dict(), "one_ms": found["plain top-k"].milliseconds})

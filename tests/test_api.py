@@ -77,12 +77,12 @@ def test_bad_input_is_an_error_that_says_what_to_do(E, name):
     arguments = {"vectors": E, "query": E[0], "k": 3, **make(E)}
     vectors = arguments.pop("vectors")
     with pytest.raises(InputError, match=message):
-        breadth.select(vectors, arguments.pop("query"), **arguments)
+        breadth.select(vectors, arguments.pop("query"), **arguments, sharpness=1)
 
 
 def test_scores_on_an_engine_that_cannot_take_them(E):
     with pytest.raises(OracleError, match=r"scores need an array or an oracle with with_scores.*SearchOnly"):
-        breadth.select(SearchOnly(E), scores=np.ones(30), k=3)
+        breadth.select(SearchOnly(E), scores=np.ones(30), k=3, sharpness=1)
 
 
 class Half:
@@ -118,7 +118,7 @@ BROKEN = {
 def test_an_engine_that_breaks_the_protocol_is_an_error(E, name, method):
     how, message = BROKEN[name]
     with pytest.raises(OracleError, match=message):
-        breadth.select(Wrong(E, how), E[0], k=3, method=method)
+        breadth.select(Wrong(E, how), E[0], k=3, method=method, sharpness=1)
 
 
 def test_an_engine_with_long_rows_cannot_get_a_certificate(E):
@@ -132,13 +132,13 @@ def test_an_engine_with_long_rows_cannot_get_a_certificate(E):
 
 def test_half_an_oracle_is_told_what_it_lacks(E):
     with pytest.raises(OracleError, match="Half is not an oracle: it lacks rows, mean"):
-        breadth.select(Half(), E[0], k=3)
+        breadth.select(Half(), E[0], k=3, sharpness=1)
 
 
 def test_wrapped_oracles_take_scores(E):
-    plain = breadth.select(E, scores=E @ E[0], k=3)
+    plain = breadth.select(E, scores=E @ E[0], k=3, sharpness=1)
     for wrap in (breadth.CountingOracle, breadth.CachingOracle):
-        assert list(breadth.select(wrap(ArrayOracle(E)), scores=E @ E[0], k=3).ids) == list(plain.ids)
+        assert list(breadth.select(wrap(ArrayOracle(E)), scores=E @ E[0], k=3, sharpness=1).ids) == list(plain.ids)
 
 
 def test_every_error_has_one_base():
@@ -149,27 +149,27 @@ def test_every_error_has_one_base():
 
 
 def test_arrays_lists_and_oracles_are_the_same(E):
-    array = breadth.select(E.astype(np.float64), E[0], k=4)
+    array = breadth.select(E.astype(np.float64), E[0], k=4, sharpness=1)
     for vectors in (E.astype(np.float64).tolist(), ArrayOracle(E.astype(np.float64))):
-        assert list(breadth.select(vectors, E[0], k=4).ids) == list(array.ids)
+        assert list(breadth.select(vectors, E[0], k=4, sharpness=1).ids) == list(array.ids)
 
 
 def test_float16_rows_and_queries_are_accepted(E):
-    half = breadth.select(E.astype(np.float16), E[0].astype(np.float16), k=4, theta=0.5)
+    half = breadth.select(E.astype(np.float16), E[0].astype(np.float16), k=4, theta=0.5, sharpness=1)
     assert half.certificate is not None
-    assert half.objective == pytest.approx(breadth.select(E, E[0], k=4, theta=0.5).objective, abs=1e-3)
+    assert half.objective == pytest.approx(breadth.select(E, E[0], k=4, theta=0.5, sharpness=1).objective, abs=1e-3)
 
 
 def test_the_input_is_never_changed(E):
     before, query = E.copy(), E[0].copy()
     for method in breadth.methods():
-        breadth.select(E, query, k=3, theta=0.5, method=method)
+        breadth.select(E, query, k=3, theta=0.5, method=method, sharpness=1)
     np.testing.assert_array_equal(E, before)
     np.testing.assert_array_equal(query, before[0])
 
 
 def test_what_a_selection_holds(E):
-    found = breadth.select(E, E[0], k=4, theta=0.7)
+    found = breadth.select(E, E[0], k=4, theta=0.7, sharpness=1)
     assert found.ids.dtype == np.int64
     assert found.scores.dtype == np.float64
     assert {"scans", "seconds", "rows"} <= set(found.stats)

@@ -34,7 +34,7 @@ def test_memory_beyond_the_array(E, method):
     # MUSS fetches one cluster at a time and a sample of the rows; both are parts of E, set by its options.
     options = {"clusters": 20, "chosen_clusters": 5} if method == "muss" else {}
     oracle, query = ArrayOracle(E), query_near(np.random.default_rng(2), E)
-    used = peak(lambda: breadth.select(oracle, query, k=K, theta=0.6, method=method, **options))
+    used = peak(lambda: breadth.select(oracle, query, k=K, theta=0.6, method=method, **options, sharpness=1))
     per_row = 4 * K + 40 if method == "dpp" else 40 + (16 * 4 + 40 if method == "muss" else 0)
     assert used < per_row * N + SMALL, f"{used / N:.0f} bytes a row"
     assert used < E.nbytes / 2

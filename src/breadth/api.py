@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from breadth import drivers
+from breadth.arguments import NAMES, read_constraints
 from breadth.certified import tradeoff
 from breadth.checks import check_choice, check_count, check_k, check_number, check_query, check_relevance
 from breadth.clock import Clock
@@ -25,8 +26,8 @@ from breadth.oracles.protocol import AsyncOracle, Oracle, describe
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
+from breadth.settings import DEFAULT, PAPER, Setting
 
-_DEFAULT_THETA = 0.7
 _TOGETHER = 32
 """Queries that `select_many` runs in lockstep: each holds some thousand rows and a few scores for every row."""
 
@@ -45,32 +46,59 @@ def select(
     scores: Any = None,
     keep: float | None = None,
     choose: Callable[[Selection], float] | None = None,
+    sharpness: int | None = None,
+    distinct: float | None = None,
+    groups: Any = None,
+    per_group: int | None = None,
+    pinned: Any = None,
+    excluded: Any = None,
+    floor: float | None = None,
+    keep_best: bool | None = None,
+    costs: Any = None,
+    budget: float | None = None,
     method: str = "certified",
     pool: int | None = None,
     time_limit: float | None = None,
     **options: Any,
 ) -> Selection:
-    """Pick the k rows that are together relevant to the query and different from each other.
+    """Pick the k rows that together serve the query best: relevant, without copies.
 
     vectors      (n, d) array of unit rows, or an oracle. An array is checked at every call: build an `ArrayOracle`
                  once if you ask often.
     query        unit vector (d,). Pass either `query` or `scores`.
     scores       relevance of every row from outside (a reranker, hybrid search), instead of a query.
     k            how many rows.
-    theta        weight of relevance in [0, 1], 0.7 by default: 1 is plain top-k, 0 diversity alone; or "auto", the
-                 frontier's knee.
+    theta        weight of relevance in [0, 1]: 1 is plain top-k, 0 looks at copies alone; or "auto", the knee of the
+                 frontier.
     keep         instead of theta: the set of the smallest theta that keeps this share (0.95, say) of top-k's relevance.
     choose       with theta="auto": a function that scores a candidate `Selection`; the best scored one is returned.
+    sharpness    what counts as redundant: the cosine of two rows to this power, 1 or an even number. With 1, the
+                 paper's mean cosine, every resemblance costs; with 16 almost only copies do.
+    distinct     no two chosen rows have a cosine above this; 1 allows copies.
+    groups, per_group   the label of each row (its source, say), and how many rows of one label may be chosen.
+    pinned, excluded    ids of rows that must, or must not, be chosen.
+    floor        the least relevance of a chosen row.
+    keep_best    whether the most relevant row that the other constraints allow is always chosen.
+    costs, budget       what each row costs (its tokens, say), and what the set may cost.
     method       one of `methods()`.
     pool         restrict the method to this many most relevant rows.
     time_limit   seconds after which the best set so far is returned; `stats["stopped"]` then says "time_limit". The
                  collection is searched at least once.
     options      of the method: see the docstring of the method in `breadth.methods`.
 
-    `select` maximises θ·relevance + (1-θ)(ILAD - 1), see `Selection`.
+    `select` maximises θ·relevance - (1-θ)·redundancy over the allowed sets, see `Selection`. Without `sharpness` and
+    with method "certified", `theta`, `sharpness`, `distinct` and `keep_best` are those of `breadth.settings.DEFAULT`
+    where you do not pass them; docs/methods.md says what they were chosen from. With `theta=1`, `distinct` and
+    `keep_best` are off unless you pass them: that is plain top-k. With `sharpness=1`, or another method, everything is
+    as in the paper unless you pass it. Where the constraints leave fewer than k rows, the set has fewer, and
+    `stats["asked"]` says how many there should have been.
     """
-    asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options)
-    oracle, problem = _state(_make_oracle(vectors), query, scores, k, asked.start_theta)
+    wishes = {
+        "distinct": distinct, "groups": groups, "per_group": per_group, "pinned": pinned, "excluded": excluded,
+        "floor": floor, "keep_best": keep_best, "costs": costs, "budget": budget,
+    }  # fmt: skip
+    asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
+    oracle, problem = asked.state(_make_oracle(vectors), query, scores)
     selection = drivers.run(asked.solve(problem, oracle, asked.start_clock()), oracle)
     return _make_explainable(selection, problem, oracle)
 
@@ -86,11 +114,16 @@ async def aselect(
     method: str = "certified",
     pool: int | None = None,
     time_limit: float | None = None,
+    sharpness: int | None = None,
     **options: Any,
 ) -> Selection:
-    """`select` on an oracle whose methods are coroutines. `explain` is not available on what it returns."""
-    asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options)
-    engine, problem = _state(_make_oracle(oracle), query, None, k, asked.start_theta)
+    """`select` on an oracle whose methods are coroutines. `explain` is not available on what it returns.
+
+    `options` may also hold the constraints of `select`: distinct, groups, per_group, pinned, ….
+    """
+    wishes, options = _split(options)
+    asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
+    engine, problem = asked.state(_make_oracle(oracle), query, None)
     return await drivers.arun(asked.solve(problem, engine, asked.start_clock()), engine)
 
 
@@ -106,17 +139,20 @@ def select_many(
     pool: int | None = None,
     time_limit: float | None = None,
     progress: Callable[[int, int], None] | None = None,
+    sharpness: int | None = None,
     **options: Any,
 ) -> list[Selection]:
     """`select` for many queries (b, d) or score rows (b, n): each round's searches share one scan of the collection.
 
+    `options` may also hold the constraints of `select` (distinct, groups, per_group, pinned, …), for each query.
     `time_limit` is for each query: its own work, and its share of the scans. `progress(done, total)` is called after
     every batch of queries.
     """
     if (queries is None) == (scores is None):
         seen = "neither" if queries is None else "both"
         raise InputError(f"pass exactly one of queries and scores, got {seen}")
-    asked = _Asked(k, theta, keep, None, method, pool, time_limit, options)
+    wishes, options = _split(options)
+    asked = _Asked(k, theta, keep, None, method, pool, time_limit, options, sharpness, wishes)
     oracle = _make_oracle(vectors)
     name, many = ("queries", queries) if scores is None else ("scores", scores)
     many = np.asarray(many)
@@ -141,15 +177,24 @@ def frontier(
     thetas: Sequence[float] = tradeoff.DEFAULT_THETAS,
     scores: Any = None,
     time_limit: float | None = None,
+    sharpness: int | None = None,
+    **constraints: Any,
 ) -> Frontier:
-    """Selections for several θ at little more than the cost of one: the relevance-diversity curve of the query."""
+    """Selections for several θ at little more than the cost of one: the curve of relevance against redundancy.
+
+    `constraints` are those of `select`: distinct, groups, per_group, pinned, …. They hold for every θ.
+    """
     if len(thetas) == 0:
         raise InputError("thetas must hold at least one value")
     checked = [check_number(theta, "thetas", 0.0, 1.0) for theta in thetas]
     if len(set(checked)) != len(checked):
         raise InputError(f"thetas must differ from each other, got {list(thetas)}")
     clock = Clock(_check_time_limit(time_limit))
-    oracle, problem = _state(_make_oracle(vectors), query, scores, k, 1.0)
+    wishes, others = _split(constraints)
+    if others:
+        raise InputError(f"frontier has no argument {next(iter(others))!r}; its constraints are {', '.join(NAMES)}")
+    asked = _Asked(k, None, None, None, "certified", None, time_limit, {}, sharpness, wishes)
+    oracle, problem = asked.state(_make_oracle(vectors), query, scores)
     curve = drivers.run(tradeoff.frontier(problem, describe(oracle), thetas=checked, clock=clock), oracle)
     return replace(curve, selections=tuple(_make_explainable(s, problem, oracle) for s in curve))
 
@@ -166,8 +211,12 @@ class _Asked:
     pool: Any
     time_limit: Any
     options: dict[str, Any]
+    sharpness: Any
+    wishes: dict[str, Any]
+    """The constraints as they were passed; None where nothing was."""
 
     def __post_init__(self) -> None:
+        _check_sharpness(self.sharpness)
         if self.keep is not None and self.theta is not None:
             raise InputError(f"pass theta or keep, not both; got theta={self.theta!r} and keep={self.keep!r}")
         if isinstance(self.theta, str) and not self.automatic:
@@ -190,11 +239,26 @@ class _Asked:
         return self.automatic or self.keep is not None
 
     @property
-    def start_theta(self) -> Any:
-        """θ of the problem as it is stated."""
-        if self.searches_theta:
-            return 1.0
-        return _DEFAULT_THETA if self.theta is None else self.theta
+    def setting(self) -> Setting:
+        """What holds where nothing was passed: the default, but the paper's for its sharpness and its rivals."""
+        if self.sharpness is not None or self.method != "certified":
+            return replace(PAPER, sharpness=1 if self.sharpness is None else self.sharpness)
+        if self.theta == 1.0:  # plain top-k
+            return replace(DEFAULT, distinct=None, keep_best=False)
+        return DEFAULT
+
+    def state(self, oracle: Any, query: Any, scores: Any) -> tuple[Any, Problem]:
+        """The checked problem, and the oracle that carries its relevance."""
+        setting = self.setting
+        theta = setting.theta if self.theta is None or self.automatic else self.theta
+        engine, problem = _state(oracle, query, scores, self.k, theta)
+        wishes = dict(self.wishes)
+        for name in ("distinct", "keep_best"):
+            if wishes.get(name) is None:
+                wishes[name] = getattr(setting, name)
+        numbered = hasattr(oracle, "scores") or hasattr(oracle, "above")
+        constraints = read_constraints(oracle.size, numbered, problem.k, **wishes)
+        return engine, replace(problem, sharpness=setting.sharpness, constraints=constraints)
 
     def start_clock(self) -> Clock:
         """A clock that begins to count now."""
@@ -215,7 +279,7 @@ class _Asked:
 
 def _select_batch(asked: _Asked, oracle: Any, queries: Any) -> list[Selection]:
     """Several queries in lockstep."""
-    problems = [_state(oracle, query, None, asked.k, asked.start_theta)[1] for query in queries]
+    problems = [asked.state(oracle, query, None)[1] for query in queries]
     clocks = [asked.start_clock() for _ in problems]
     solvers = [asked.solve(problem, oracle, clock) for problem, clock in zip(problems, clocks, strict=True)]
     results = drivers.run_many(solvers, oracle, clocks)
@@ -224,7 +288,7 @@ def _select_batch(asked: _Asked, oracle: Any, queries: Any) -> list[Selection]:
 
 def _select_scored(asked: _Asked, oracle: Any, scores: Any) -> Selection:
     """One query with relevance from outside."""
-    scored, problem = _state(oracle, None, scores, asked.k, asked.start_theta)
+    scored, problem = asked.state(oracle, None, scores)
     return _make_explainable(drivers.run(asked.solve(problem, scored, asked.start_clock()), scored), problem, scored)
 
 
@@ -253,6 +317,17 @@ def _state(oracle: Any, query: Any, scores: Any, k: Any, theta: Any) -> tuple[An
         raise OracleError(f"scores need an array or an oracle with with_scores(), got {type(oracle).__name__}")
     scored = oracle.with_scores(check_relevance(scores, oracle.size))
     return scored, Problem.from_scores(oracle.dim, k, theta)
+
+
+def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The constraints among keyword arguments, and the others."""
+    wishes = {name: options[name] for name in NAMES if name in options}
+    return wishes, {name: value for name, value in options.items() if name not in wishes}
+
+
+def _check_sharpness(sharpness: Any) -> None:
+    if sharpness is not None and check_count(sharpness, "sharpness") > 1 and sharpness % 2:
+        raise InputError(f"sharpness must be 1 or an even number, got {sharpness}")
 
 
 def _check_options(name: str, method: Method, options: dict[str, Any]) -> None:

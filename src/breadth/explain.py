@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from breadth.arrays import Ids, Vector
@@ -9,6 +11,9 @@ from breadth.explanation import Explanation, Reason
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
+from breadth.shortlist.fetch import fetch_shortlist
+from breadth.shortlist.pick import MOST, first_count
+from breadth.shortlist.table import Table
 
 
 def explain(problem: Problem, facts: Facts, ids: Ids) -> Asking[Explanation]:
@@ -18,8 +23,11 @@ def explain(problem: Problem, facts: Facts, ids: Ids) -> Asking[Explanation]:
     plus that. The members themselves can take k - 1 of the best places, so the k + 1 best are asked for.
     """
     rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
+    if not problem.is_plain:
+        best, others = yield from _find_replacements(problem, facts, ids)
+        return Explanation(tuple(_give_reasons(problem, ids, rows, best, others)))
     found = yield from Top(problem.replacement_directions(rows), min(facts.size, problem.k + 1))
-    best: list[int | None] = []
+    best = []
     for member, candidates in zip(ids, found.ids, strict=True):
         fitting = candidates[problem.allowed.may_replace(candidates, ids, int(member))]
         best.append(int(fitting[0]) if len(fitting) else None)
@@ -29,12 +37,35 @@ def explain(problem: Problem, facts: Facts, ids: Ids) -> Asking[Explanation]:
     return Explanation(tuple(_give_reasons(problem, ids, rows, best, others)))
 
 
+def _find_replacements(
+    problem: Problem, facts: Facts, ids: Ids
+) -> Asking[tuple[list[int | None], list[Vector | None]]]:
+    """The best allowed replacement of each member and its row, on a shortlist that is long enough to hold it.
+
+    With sharpness 1 that is on the most relevant rows only.
+    """
+    count = first_count(problem)
+    while True:
+        shortlist = yield from fetch_shortlist(problem, facts, count)
+        table = Table(replace(problem, k=len(ids)), shortlist, len(shortlist))
+        found = table.find_replacements(np.flatnonzero(np.isin(shortlist.ids, ids)))
+        if found is not None or shortlist.is_complete or count >= MOST:
+            break
+        count *= 2
+    places = {} if found is None else found
+    best: list[int | None] = [places.get(int(member)) for member in ids]
+    where = {int(i): place for place, i in enumerate(shortlist.ids)}
+    others = [None if other is None else np.asarray(shortlist.rows[where[other]], dtype=np.float64) for other in best]
+    return best, others
+
+
 def _give_reasons(
     problem: Problem, ids: Ids, rows: Vector, best: list[int | None], others: list[Vector | None]
 ) -> list[Reason]:
     """One reason for each member; `others` are the rows of the best replacements."""
     relevance = rows @ problem.query
-    similarity = problem.similar(rows) @ problem.similar(rows).T
+    problem = replace(problem, k=len(ids))
+    similarity = problem.cosines(rows, rows)
     np.fill_diagonal(similarity, -np.inf)
     value = problem.objective(rows)
     reasons = []

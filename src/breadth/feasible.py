@@ -1,31 +1,246 @@
-"""Which sets are allowed. Solvers ask here and never assume "the k best"; a constraint is a new family in this file.
+"""Which sets are allowed. Solvers ask here and never assume "the k best"; a constraint is a few lines in this file.
 
-A family answers for scores that stand in an array, one for each row:
+`Constraints` say what a user wants, by ids. `Rules` say the same for the rows of a block, as arrays that the kernels
+read; three plain functions, which numba compiles, say what they mean:
+
+    may_add         a row joins a partial set
+    may_exchange    a row takes the place of a member
+    best_sum        the largest sum of scores of a *relaxed* allowed set, for bounds
+
+Bounds use a relaxation of the rules: `Parts` splits the rows into parts, of which at most so many may be chosen. A
+group is a part; of rows that all conflict with each other at most one is chosen, so such a clique is a part as well.
+Where the parts say all there is to say, the relaxation loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from breadth.arrays import Array, Ids, Mask, Positions, Vector
+from breadth.ranking import best
+
+Lookup: TypeAlias = Callable[[Ids], npt.NDArray[Any]]
+"""What belongs to rows, by their ids: labels, costs."""
+
+_NOBODY: Ids = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What a set must look like, besides its size.
+
+    distinct     no two rows with a cosine above this
+    groups       the label of each row; at most `per_group` rows of one label
+    pinned       rows that are in every set
+    excluded     rows that are in no set
+    floor        the least relevance of a row
+    keep_best    whether the most relevant row that the other constraints allow is in every set
+    costs        the cost of each row; the costs of a set sum to at most `budget`
+    """
+
+    distinct: float | None = None
+    groups: Lookup | None = None
+    per_group: int = 1
+    pinned: Ids = field(default_factory=_NOBODY.copy)
+    excluded: Ids = field(default_factory=_NOBODY.copy)
+    floor: float | None = None
+    keep_best: bool = False
+    costs: Lookup | None = None
+    budget: float = np.inf
+
+    @property
+    def is_free(self) -> bool:
+        """Whether every set of k rows is allowed."""
+        return not (self.limits_sets or len(self.excluded) or self.floor is not None)
+
+    @property
+    def limits_sets(self) -> bool:
+        """Whether anything but single rows is limited."""
+        pairs = self.distinct is not None or self.groups is not None or self.costs is not None
+        return pairs or bool(len(self.pinned)) or self.keep_best
+
+    def admit(self, ids: Ids, relevance: Array) -> Mask:
+        """Which rows may be in a set at all. Pinned rows always may."""
+        mask = np.ones(len(ids), dtype=bool)
+        if self.floor is not None:
+            mask &= relevance >= self.floor
+        if len(self.excluded):
+            mask &= np.isin(ids, self.excluded, invert=True)
+        if len(self.pinned):
+            mask |= np.isin(ids, self.pinned)
+        return mask
+
+    def renumber(self, ids: Ids) -> Constraints:
+        """The same constraints for a part of the collection, whose rows are numbered as they stand in `ids`, sorted."""
+        groups, costs = self.groups, self.costs
+        return replace(
+            self,
+            groups=None if groups is None else lambda numbers: groups(ids[numbers]),
+            costs=None if costs is None else lambda numbers: costs(ids[numbers]),
+            pinned=np.searchsorted(ids, self.pinned),
+            excluded=np.flatnonzero(np.isin(ids, self.excluded)),
+        )
+
+
+NO_CONSTRAINTS = Constraints()
+
+
+class Rules(NamedTuple):
+    """The constraints on the rows of a block, as arrays.
+
+    free      whether there are none: the arrays are then empty
+    apart     (m, m): 1 where two rows may not be in one set, else 0
+    group     the group of each row, a number
+    room      how many rows of each group a set may have
+    locked    whether a row must stay in the set
+    cost      the cost of each row
+    budget    what the costs of a set may sum to
+    """
+
+    free: bool
+    apart: npt.NDArray[np.uint8]
+    group: Positions
+    room: Positions
+    locked: Mask
+    cost: Vector
+    budget: float
+
+
+class Parts(NamedTuple):
+    """A relaxation of the rules, for bounds: of each part at most `room` rows, and every `locked` row.
+
+    part    the part of each row, a number
+    room    how many rows of each part a set may have
+    """
+
+    part: Positions
+    room: Positions
+    locked: Mask
+
+
+# The two formulas below work on numbers and, element by element, on arrays. `breadth.kernels.numba` compiles them.
+
+
+def may_add(clashes: Any, count: Any, room: Any, spent: Any, budget: float) -> Any:
+    """Whether a row may join a partial set.
+
+    `clashes`: how many members it may not stand beside; `count` and `room` of its group; `spent` with its cost.
+    """
+    return (clashes == 0) & (count < room) & (spent <= budget)
+
+
+def may_exchange(
+    locked: Any, clashes: Any, apart: Any, same_group: Any, count: Any, room: Any, spent: Any, budget: float
+) -> Any:
+    """Whether a row may take the place of a member.
+
+    `locked` is the member's; `clashes`, `count` and `room` are the row's as for `may_add`; `apart` says whether the two
+    may not stand beside each other, and `same_group` whether they share a group; `spent` is what the set then costs.
+    """
+    return (locked == 0) & (clashes == apart) & (same_group | (count < room)) & (spent <= budget)
+
+
+def allows(rules: Rules, sets: Positions) -> Mask:
+    """Which of several sets (b, k), arrays of positions, the rules allow."""
+    if rules.free:
+        return np.ones(len(sets), dtype=bool)
+    mask: Mask = (rules.cost[sets].sum(axis=1) <= rules.budget) & (
+        np.isin(sets, np.flatnonzero(rules.locked)).sum(axis=1) == np.count_nonzero(rules.locked)
+    )
+    mask &= ~rules.apart[sets[:, :, None], sets[:, None, :]].any(axis=(1, 2))
+    for place in range(sets.shape[1]):
+        group = rules.group[sets[:, place]]
+        mask &= (rules.group[sets] == group[:, None]).sum(axis=1) <= rules.room[group]
+    return mask
+
+
+def free_rules() -> Rules:
+    """The rules that allow every set."""
+    nothing = np.empty(0, dtype=np.int64)
+    return Rules(True, np.empty((0, 0), dtype=np.uint8), nothing, nothing, np.empty(0, dtype=bool), np.empty(0), np.inf)
+
+
+def one_part(size: int, k: int) -> Parts:
+    """The relaxation that knows the size of the set alone."""
+    return Parts(np.zeros(size, dtype=np.int64), np.array([k + 1]), np.zeros(size, dtype=bool))
+
+
+def find_parts(rules: Rules, size: int, k: int) -> Parts:
+    """Split the rows into parts: cliques of conflicting rows first, then the groups of the rows that are in none.
+
+    Cliques are found greedily in the order of the rows, so put the more relevant ones first.
+    """
+    if rules.free:
+        return one_part(size, k)
+    clique = _find_cliques(rules.apart)
+    part = np.where(clique >= 0, clique, rules.group + int(clique.max()) + 1)
+    room = np.concatenate((np.ones(int(clique.max()) + 1, dtype=np.int64), rules.room))
+    labels, part = np.unique(part, return_inverse=True)
+    return Parts(np.asarray(part, dtype=np.int64), np.minimum(room[labels], k + 1), rules.locked)
+
+
+def _find_cliques(apart: npt.NDArray[np.uint8]) -> Positions:
+    """The number of a clique for each row, -1 where it is in none of two or more."""
+    number = np.full(len(apart), -1, dtype=np.int64)
+    cliques: list[list[int]] = []
+    for row in np.flatnonzero(apart.any(axis=1)):
+        neighbours = apart[row]
+        for clique in {int(number[j]) for j in np.flatnonzero(neighbours[:row]) if number[j] >= 0}:
+            if neighbours[cliques[clique]].all():
+                break
+        else:
+            clique = len(cliques)
+            cliques.append([])
+        cliques[clique].append(int(row))
+        number[row] = clique
+    return number
+
+
+def best_sum(scores: Vector, k: int, parts: Parts, supply: float = -np.inf) -> float:
+    """The largest sum of scores of k rows that respect the parts.
+
+    `supply`: the score of rows outside the block, as many of them as one likes and in no part.
+    """
+    fixed = scores[parts.locked]
+    left = k - len(fixed)
+    if left <= 0:
+        return float(fixed.sum())
+    order = np.argsort(-scores, kind="stable")
+    order = order[~parts.locked[order]]
+    room = parts.room - np.bincount(parts.part[parts.locked], minlength=len(parts.room))
+    order = order[_ranks(parts.part[order]) < room[parts.part[order]]][:left]
+    taken = scores[order]
+    taken = np.concatenate((taken[taken > supply], np.full(left, supply)))[:left] if supply > -np.inf else taken
+    return float(fixed.sum() + taken.sum()) if len(taken) == left else -np.inf
+
+
+def _ranks(labels: Positions) -> Positions:
+    """How many earlier entries have the same label, for each entry."""
+    order = np.argsort(labels, kind="stable")
+    ordered = labels[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    lengths = np.diff(np.append(starts, len(ordered)))
+    ranks = np.empty(len(labels), dtype=np.int64)
+    ranks[order] = np.arange(len(labels)) - np.repeat(starts, lengths)
+    return ranks
+
+
+@dataclass(frozen=True)
+class AnyRows:
+    """Every set of k different rows is allowed: the family of the paper, over a whole collection.
 
     best(scores)              the allowed set with the largest sum of scores
     best_sum(scores)          that sum
     threshold(scores)         what the score of one more row must exceed to change that set
     bar(merits, chosen)       give rows that may not be added to a partial set the merit -∞
-
-and for rows by their ids:
-
     may_enter(ids, chosen)              which rows may be added to a partial set
     may_replace(ids, members, member)   which rows may take the place of a member
-"""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-
-import numpy as np
-
-from breadth.arrays import Array, Ids, Mask, Positions
-from breadth.ranking import best
-
-
-@dataclass(frozen=True)
-class AnyRows:
-    """Every set of k different rows is allowed."""
+    """
 
     k: int
 

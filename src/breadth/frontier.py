@@ -15,9 +15,9 @@ from breadth.selection import Selection
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Selections in the order of θ, smallest first. Along them relevance never falls and diversity never rises.
+    """Selections in the order of θ, smallest first. Along them neither relevance nor redundancy falls.
 
-    `top_relevance` is the mean relevance of plain top-k. No set has a larger one.
+    `top_relevance` is the mean relevance of plain top-k, among the rows that the constraints allow.
     """
 
     selections: tuple[Selection, ...]
@@ -33,7 +33,7 @@ class Frontier:
         return self.selections[place]
 
     def keep(self, share: float) -> Selection:
-        """Return the most diverse selection that keeps this share of top-k's mean relevance."""
+        """Return the least redundant selection that keeps this share of top-k's mean relevance."""
         floor = relevance_floor(self.top_relevance, share)
         for selection in self.selections:
             if selection.relevance >= floor:
@@ -49,7 +49,7 @@ class Frontier:
         Both axes are scaled to [0, 1]. Beyond the knee, more diversity costs more relevance than on average.
         """
         relevance = np.array([s.relevance for s in self.selections])
-        diversity = np.array([s.diversity for s in self.selections])
+        diversity = np.array([1.0 - s.redundancy for s in self.selections])
         if np.ptp(relevance) <= 1e-9 or np.ptp(diversity) <= 1e-9:
             return self.selections[-1]
         height = (relevance - relevance.min()) / np.ptp(relevance) + (diversity - diversity.min()) / np.ptp(diversity)

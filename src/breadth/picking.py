@@ -6,7 +6,7 @@ import numpy as np
 
 from breadth.arrays import Array, Positions, Vector
 from breadth.clock import NO_LIMIT, Clock
-from breadth.problem import Problem
+from breadth.problem import Problem, marginal, sharpen
 from breadth.products import multiply, multiply_exactly
 
 _ROUNDING = 2e-6
@@ -37,7 +37,7 @@ def pick_greedily(
     for size in range(1, count):
         last = picks[:, size - 1]
         if not clock.is_over():
-            merits -= problem.coupling * multiply(similar, similar[last]).T
+            merits -= problem.coupling * sharpen(multiply(similar, similar[last]), problem.sharpness).T
         merits[np.arange(len(firsts)), last] = -np.inf
         slack = _ROUNDING * (problem.relevance_weight + problem.coupling * size)
         for start, merit in enumerate(merits):
@@ -60,8 +60,12 @@ def _pick_best(
     close = np.flatnonzero(merits >= merits[best] - slack)
     if len(close) == 1:
         return best
-    w = problem.direction(rows[picks].sum(axis=0, dtype=np.float64), relevance_share)
-    return int(close[np.argmax(multiply_exactly(rows[close], w))])
+    if problem.sharpness == 1:
+        w = problem.direction(rows[picks].sum(axis=0, dtype=np.float64), relevance_share)
+        return int(close[np.argmax(multiply_exactly(rows[close], w))])
+    linear = relevance_share * problem.linear(multiply_exactly(rows[close], problem.query))
+    similarity = problem.similarities(rows[close], rows[picks]).sum(axis=1)
+    return int(close[np.argmax(marginal(linear, similarity, problem.coupling))])
 
 
 def pick_aligned(problem: Problem, rows: Array, clock: Clock = NO_LIMIT) -> Positions:

@@ -1,18 +1,23 @@
 """One query: what is wanted, and every formula of the objective. No other module writes these formulas down.
 
-    F(S) = θ(k-1) Σ_{i∈S} c_i - (1-θ) Σ_{i≠j∈S} s_ij          |S| = k,   c_i = e_i·q,   s_ij = e_i·e_j
+    F(S) = θ(k-1) Σ_{i∈S} c_i - (1-θ) Σ_{i≠j∈S} s_ij          |S| = k,   c_i = e_i·q,   s_ij = (e_i·e_j)^p
 
-With linear_i = θ(k-1) c_i and coupling = 2(1-θ):
+p is the `sharpness`. With p = 1, the paper's objective, every resemblance costs; with p = 16, say, almost only copies
+do: 0.6^16 is 0.0003, 0.98^16 is 0.7. For an even p no s_ij is negative, and the matrix of the s_ij stays positive
+semidefinite (it is a Schur power of the cosines). With linear_i = θ(k-1) c_i and coupling = 2(1-θ):
 
     F(S)                     = Σ linear_i - coupling/2 · Σ_{i≠j} s_ij
     marginal value of row i  = linear_i - coupling · Σ_{j∈S} s_ij
     exchange i in, j out     = marginal_i + coupling · s_ij - floor_j      floor_j = marginal_j + coupling · s_jj
 
-The marginal value is a search: with v = Σ_{j∈S} e_j and w(v) = θ(k-1) q - 2(1-θ) v it is the inner product e_i·w(v).
+For p = 1 the marginal value is a search: with v = Σ_{j∈S} e_j and w(v) = θ(k-1) q - 2(1-θ) v it is the inner product
+e_i·w(v). For an even p it is at most linear_i: relevance alone bounds what a row can be worth.
 
 Relevance may come from a query vector or from outside, from a reranker for example. Both are the same problem: the rows
 then carry the outside score as one more coordinate, and the query is the axis of that coordinate. Only the first
 `similarity_dim` coordinates enter similarities.
+
+Where the constraints leave fewer than k rows (`breadth.feasible`), the set has m < k rows, and k in all formulas is m.
 """
 
 from __future__ import annotations
@@ -22,10 +27,24 @@ from typing import TypeVar
 
 import numpy as np
 
-from breadth.arrays import Array, Vector
-from breadth.feasible import AnyRows
+from breadth.arrays import Array, Matrix, Vector
+from breadth.feasible import NO_CONSTRAINTS, AnyRows, Constraints
 
 Number = TypeVar("Number", float, Vector)
+Cosines = TypeVar("Cosines", float, Vector, Matrix, Array)
+
+
+def sharpen(cosines: Cosines, sharpness: int) -> Cosines:
+    """w^p, by repeated squaring: products of equal numbers are equal everywhere, unlike what `pow` returns."""
+    result, square = None, cosines
+    while sharpness:
+        if sharpness % 2:
+            result = square if result is None else result * square
+        sharpness //= 2
+        if sharpness:
+            square = square * square
+    assert result is not None
+    return result
 
 
 # The three formulas below work on numbers and, element by element, on arrays. `breadth.kernels.numba` compiles them.
@@ -51,7 +70,8 @@ def exchange_gain(marginal: Number, similarity: Number, floor: Number, coupling:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One query: what is relevant (`query`), how many rows (`k`) and the weight of relevance (`theta`).
+    """One query: what is relevant (`query`), how many rows (`k`), the weight of relevance (`theta`), how sharply a
+    resemblance is told from a copy (`sharpness`), and which sets are allowed (`constraints`).
 
     `query` lives in the space of the oracle's rows (float64).
     """
@@ -60,6 +80,8 @@ class Problem:
     k: int
     theta: float
     similarity_dim: int | None = None
+    sharpness: int = 1
+    constraints: Constraints = NO_CONSTRAINTS
 
     @classmethod
     def from_scores(cls, dim: int, k: int, theta: float) -> Problem:
@@ -70,8 +92,13 @@ class Problem:
 
     @property
     def allowed(self) -> AnyRows:
-        """The family of sets to choose from."""
+        """The family of sets to choose from where nothing but their size is prescribed."""
         return AnyRows(self.k)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the paper's problem: mean cosine, every set of k rows allowed."""
+        return self.sharpness == 1 and self.constraints.is_free
 
     @property
     def relevance_weight(self) -> float:
@@ -131,21 +158,44 @@ class Problem:
         part = self.similar(v)
         return float(part @ part)
 
+    def cosines(self, rows: Array, others: Array) -> Vector:
+        """e_i·e_j of every row with every other one, in float64."""
+        left, right = self.similar(rows), self.similar(others)
+        return np.asarray(np.einsum("ij,kj->ik", left, right, dtype=np.float64))
+
+    def similarities(self, rows: Array, others: Array) -> Vector:
+        """s_ij of every row with every other one, in float64."""
+        return sharpen(self.cosines(rows, others), self.sharpness)
+
     def own_similarities(self, rows: Array) -> Vector:
         """s_ii of every row."""
         similar = self.similar(rows)
-        return np.asarray(np.einsum("ij,ij->i", similar, similar), dtype=np.float64)
+        squared = np.asarray(np.einsum("ij,ij->i", similar, similar), dtype=np.float64)
+        return sharpen(squared, self.sharpness)
+
+    def pair_sum(self, rows: Array) -> float:
+        """Σ_{i≠j} s_ij over the rows of a set; for p = 1 it is ‖v‖² - Σ s_ii."""
+        own = float(self.own_similarities(rows).sum())
+        if self.sharpness == 1:
+            return self.squared_length(rows.sum(axis=0)) - own
+        return float(self.similarities(rows, rows).sum()) - own
 
     def value(self, rows: Array) -> float:
-        """F of the set whose rows are given, exact for rows of any length: Σ_{i≠j} s_ij = ‖v‖² - Σ s_ii."""
+        """F of the set whose rows are given, exact for rows of any length."""
         rows = np.asarray(rows, dtype=np.float64)
-        v = rows.sum(axis=0)
-        pairs = self.squared_length(v) - float(self.own_similarities(rows).sum())
-        return self.relevance_weight * float(v @ self.query) - 0.5 * self.coupling * pairs
+        relevance = float(rows.sum(axis=0) @ self.query)
+        return self.relevance_weight * relevance - 0.5 * self.coupling * self.pair_sum(rows)
+
+    def redundancy(self, rows: Array) -> float:
+        """The mean of s_ij over all pairs of a set. A single row has none: 0, but 1 - ILAD = 1 for p = 1."""
+        if len(rows) > 1:
+            return self.pair_sum(rows) / (len(rows) * (len(rows) - 1))
+        return 1.0 if self.sharpness == 1 else 0.0
 
     def report(self, value: float) -> float:
-        """F on the reported scale θ·relevance + (1-θ)(ILAD - 1), with ILAD = 0 for a single row."""
-        return value / self.scale - (1.0 - self.theta if self.k == 1 else 0.0)
+        """F on the reported scale θ·relevance - (1-θ)·redundancy."""
+        single = self.k == 1 and self.sharpness == 1
+        return value / self.scale - (1.0 - self.theta if single else 0.0)
 
     def objective(self, rows: Array) -> float:
         """F of a set on the reported scale."""

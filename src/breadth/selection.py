@@ -20,7 +20,7 @@ from breadth.products import multiply_exactly
 class Certificate:
     """What is proved about a set, on the scale of `Selection.objective`.
 
-    bound          no set of k rows of the collection has an objective above this
+    bound          no allowed set of k rows of the collection has an objective above this
     gap            bound - objective, at least 0
     exact          whether the engine searches exactly; if not, `bound` and `swap_optimal` are estimates
     swap_optimal   whether it was also shown that no exchange of one member for any row of the collection gains
@@ -59,29 +59,36 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The k chosen rows of one query.
+    """The chosen rows of one query.
 
     ids            the chosen rows: their numbers in the array, or the engine's ids (int64)
     scores         the relevance of each, in the same order
     relevance      the mean of the scores
+    redundancy     the mean of (e_i·e_j)^sharpness over all pairs. A single row has none: 0 (but 1 for sharpness 1)
     diversity      ILAD, the mean of 1 - e_i·e_j over all pairs (0 for a single row)
-    objective      θ·relevance + (1-θ)(diversity - 1)
+    objective      θ·relevance - (1-θ)·redundancy
     certificate    what is proved about the set, or None if the method proves nothing
     method         the method that found the set
     theta          θ, the weight of relevance
-    k              the number of rows
+    k              the number of rows: fewer than asked for where the constraints leave no more
+    sharpness      the power of the cosine that counts as redundancy; 1 is the paper's
+    copies         with `distinct`: for each chosen row, the near-copies it stands for. They are the rows among the
+                   most relevant ones that were left out because they have a cosine above `distinct` with it
     stats          how the set was found: `scans` (searches of the whole collection), `rows` fetched, `seconds`, …
     """
 
     ids: Ids
     scores: Vector
     relevance: float
+    redundancy: float
     diversity: float
     objective: float
     certificate: Certificate | None
     method: str
     theta: float
     k: int
+    sharpness: int = 1
+    copies: tuple[Ids, ...] = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
     explainer: Callable[[], Explanation] | None = field(default=None, repr=False)
 
@@ -128,7 +135,7 @@ def conclude(
 ) -> Selection:
     """Build the `Selection` that a method returns, from the ids of its set and their rows.
 
-    problem           the query
+    problem           the query; its k becomes the number of rows there are
     picked_in_order   keep the order of `ids`; otherwise the most relevant row comes first, of equal ones the lower id
     bound             an upper bound on F for all allowed sets, or None for no certificate
     exact             whether the engine searches exactly
@@ -142,6 +149,10 @@ def conclude(
     if not picked_in_order:
         order = np.lexsort((ids, -scores))
         ids, scores, rows = ids[order], scores[order], rows[order]
+    noticed = dict(stats or {})
+    if problem.k != len(ids):
+        noticed["asked"] = problem.k
+        problem = replace(problem, k=len(ids))
     objective = problem.objective(rows)
     certificate = None
     if bound is not None:
@@ -150,11 +161,13 @@ def conclude(
         ids=ids,
         scores=scores,
         relevance=float(scores.mean()),
+        redundancy=problem.redundancy(rows),
         diversity=mean_pairwise_distance(problem.similar(rows)),
         objective=objective,
         certificate=certificate,
         method=method,
         theta=problem.theta,
         k=problem.k,
-        stats=dict(stats or {}),
+        sharpness=problem.sharpness,
+        stats=noticed,
     )

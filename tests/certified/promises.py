@@ -37,7 +37,7 @@ def assert_beaten_by_none(oracle, q, *selections):
     """No other method finds a better set in `oracle` than these (of one k and θ), and none is above their bounds."""
     k, theta = selections[0].k, selections[0].theta
     for method, options in OTHERS:
-        other = breadth.select(oracle, q, k=k, theta=theta, method=method, **options)
+        other = breadth.select(oracle, q, k=k, theta=theta, method=method, **options, sharpness=1)
         for found in selections:
             assert found.objective >= other.objective - 1e-7, (theta, method, options, found.stats)
             assert found.certificate.bound >= other.objective - 1e-6, (theta, method, options, found.stats)

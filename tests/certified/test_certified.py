@@ -45,7 +45,7 @@ def test_it_never_loses_on_real_passages(k, question):
 def never_loses(E, q, k):
     oracle = ArrayOracle(E)
     for theta in THETAS:
-        found = breadth.select(oracle, q, k=k, theta=theta)
+        found = breadth.select(oracle, q, k=k, theta=theta, sharpness=1)
         assert found.stats["stopped"] == "swap_optimal"
         assert best_swap(E, q, found.ids, theta) <= 1e-6
         assert_beaten_by_none(oracle, q, found)
@@ -58,12 +58,12 @@ def test_collections_larger_than_memory_is_asked_to_hold(rng, theta, k):
     E = clustered(rng, 6000, 32)
     q = query_near(rng, E)
     for oracle in (ArrayOracle(E), SearchOnly(E)):
-        found = breadth.select(oracle, q, k=k, theta=theta, effort=LITTLE)
+        found = breadth.select(oracle, q, k=k, theta=theta, effort=LITTLE, sharpness=1)
         assert found.stats["stopped"] == "swap_optimal"
         assert best_swap(E, q, found.ids, theta) <= 1e-6
         assert found.certificate.exact is oracle.exact
         for method in ("frank_wolfe", "greedy", "topk"):
-            other = breadth.select(ArrayOracle(E), q, k=k, theta=theta, method=method)
+            other = breadth.select(ArrayOracle(E), q, k=k, theta=theta, method=method, sharpness=1)
             assert found.objective >= other.objective - 1e-7, method
 
 
@@ -72,8 +72,8 @@ def test_screening_gives_the_same_answers_as_scanning(rng, theta):
     E = clustered(rng, 20_000, 32)
     for _ in range(3):
         q = query_near(rng, E)
-        screened = breadth.select(ArrayOracle(E), q, k=10, theta=theta, effort=LITTLE)
-        searched = breadth.select(SearchOnly(E), q, k=10, theta=theta, effort=LITTLE)
+        screened = breadth.select(ArrayOracle(E), q, k=10, theta=theta, effort=LITTLE, sharpness=1)
+        searched = breadth.select(SearchOnly(E), q, k=10, theta=theta, effort=LITTLE, sharpness=1)
         assert set(screened.ids.tolist()) == set(searched.ids.tolist())
         assert screened.certificate.bound == pytest.approx(searched.certificate.bound, abs=2e-3)
 
@@ -139,7 +139,7 @@ def test_projection_is_onto_the_capped_simplex(n, data, seed):
 @settings(max_examples=20)
 @given(instances(max_n=10))
 def test_theta_one_is_top_k_with_no_gap(case):
-    found = breadth.select(case.E, case.q, k=case.k, theta=1.0)
+    found = breadth.select(case.E, case.q, k=case.k, theta=1.0, sharpness=1)
     assert found.relevance == pytest.approx(np.sort(case.c)[-case.k :].mean())
     assert found.certificate.gap == 0
 
@@ -148,9 +148,9 @@ def test_a_tolerance_stops_early_and_keeps_its_word(rng):
     E = clustered(rng, 30_000, 32)
     q = query_near(rng, E)
     careful = CountingOracle(ArrayOracle(E))
-    exact = breadth.select(careful, q, k=10, theta=0.6)
+    exact = breadth.select(careful, q, k=10, theta=0.6, sharpness=1)
     hasty = CountingOracle(ArrayOracle(E))
-    found = breadth.select(hasty, q, k=10, theta=0.6, tolerance=0.2)
+    found = breadth.select(hasty, q, k=10, theta=0.6, tolerance=0.2, sharpness=1)
     assert found.stats["stopped"] == "tolerance"
     assert found.certificate.gap <= 0.2
     assert hasty.searches <= careful.searches
@@ -168,14 +168,14 @@ def test_a_tolerance_stops_early_and_keeps_its_word(rng):
 def test_wrong_options(rng, options, message):
     E = isotropic(rng, 10, 4)
     with pytest.raises(InputError, match=message):
-        breadth.select(E, E[0], k=3, **options)
+        breadth.select(E, E[0], k=3, **options, sharpness=1)
 
 
 def test_scores_from_outside(rng):
     E = clustered(rng, 5000, 24)
     q = query_near(rng, E)
-    by_query = breadth.select(E, q, k=8, theta=0.6)
-    by_scores = breadth.select(E, scores=E.astype(np.float64) @ q, k=8, theta=0.6)
+    by_query = breadth.select(E, q, k=8, theta=0.6, sharpness=1)
+    by_scores = breadth.select(E, scores=E.astype(np.float64) @ q, k=8, theta=0.6, sharpness=1)
     assert by_scores.objective == pytest.approx(by_query.objective, abs=1e-6)
     assert by_scores.certificate.gap < 0.2
 
@@ -183,7 +183,7 @@ def test_scores_from_outside(rng):
 @given(instances(max_n=11, thetas=st.floats(0, 0.98)))
 def test_proving_ends_at_the_optimum(case):
     best = dense.optimum(case.E, case.c, case.k, case.theta) / (case.k * (case.k - 1))
-    found = breadth.select(case.E, case.q, k=case.k, theta=case.theta, prove=10.0)
+    found = breadth.select(case.E, case.q, k=case.k, theta=case.theta, prove=10.0, sharpness=1)
     assert found.objective == pytest.approx(best, abs=2e-7)
     assert found.certificate.optimal
     assert found.certificate.bound >= best - 1e-7
@@ -216,9 +216,9 @@ def test_proving_on_a_larger_collection(rng):
     effort = Effort(held=200, held_when_near=50, whole=100, whole_when_low=100)
     E = clustered(rng, 5000, 32)
     q = query_near(rng, E)
-    plain = breadth.select(E, q, k=6, theta=0.85)
+    plain = breadth.select(E, q, k=6, theta=0.85, sharpness=1)
     proved = [
-        breadth.select(oracle, q, k=6, theta=0.85, prove=20.0, effort=effort)
+        breadth.select(oracle, q, k=6, theta=0.85, prove=20.0, effort=effort, sharpness=1)
         for oracle in (ArrayOracle(E), SearchOnly(E))
     ]
     for found in proved:
@@ -234,7 +234,7 @@ def test_proving_on_a_larger_collection(rng):
 def test_copies_in_float16_do_not_run_in_circles(rng):
     """Rows a little longer than 1: swapping copies must not look like a gain."""
     E = np.repeat(isotropic(rng, 150, 64), 2, axis=0).astype(np.float16)
-    found = breadth.select(E, query_near(rng, E.astype(np.float64)), k=8, theta=0.7)
+    found = breadth.select(E, query_near(rng, E.astype(np.float64)), k=8, theta=0.7, sharpness=1)
     assert found.stats["swaps"] < 1000
 
 
@@ -244,7 +244,7 @@ def test_rows_of_slightly_different_length(rng, reserve):
     for _ in range(10):
         E = isotropic(rng, 60, 4).astype(np.float64) * rng.uniform(0.9991, 1.0, size=(60, 1))
         q = unit(rng.standard_normal(4))
-        found = breadth.select(E, q, k=3, theta=0.4, effort=effort)
+        found = breadth.select(E, q, k=3, theta=0.4, effort=effort, sharpness=1)
         assert min(reason.loss for reason in found.explain()) >= -1e-6
         best = breadth.select(E, q, k=3, theta=0.4, method="exact")
         assert found.certificate.bound >= best.objective - 1e-6
@@ -252,17 +252,17 @@ def test_rows_of_slightly_different_length(rng, reserve):
 
 def test_one_row_repeated_thousands_of_times(rng):
     E = np.repeat(isotropic(rng, 1, 16), 4200, axis=0)
-    found = breadth.select(E, query_near(rng, E), k=5, theta=0.7)
+    found = breadth.select(E, query_near(rng, E), k=5, theta=0.7, sharpness=1)
     assert found.certificate.gap <= 1e-4
     mixed = np.concatenate((np.repeat(isotropic(rng, 1, 16), 5000, axis=0), clustered(rng, 3000, 16)))
-    found = breadth.select(mixed, query_near(rng, mixed[:1]), k=10, theta=0.7)
+    found = breadth.select(mixed, query_near(rng, mixed[:1]), k=10, theta=0.7, sharpness=1)
     assert found.stats["stopped"] == "swap_optimal"
     assert found.certificate.gap <= 0.3 / 9 + 1e-6
 
 
 def test_one_dimension(rng):
     E = np.where(rng.uniform(size=(4200, 1)) < 0.5, 1.0, -1.0)
-    found = breadth.select(E, [1.0], k=5, theta=0.3)
+    found = breadth.select(E, [1.0], k=5, theta=0.3, sharpness=1)
     assert found.stats["stopped"] == "swap_optimal"
     assert found.stats["rounds"] < 10
 

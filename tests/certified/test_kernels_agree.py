@@ -17,7 +17,7 @@ def select_with_each(monkeypatch, *arguments, **options):
     found = []
     for name in kernels.NAMES:
         monkeypatch.setattr(kernels, "choose", lambda name=name: name)
-        found.append(breadth.select(*arguments, **options))
+        found.append(breadth.select(*arguments, **options, sharpness=1))
         assert found[-1].stats["kernels"] == name
     return found
 
@@ -57,7 +57,7 @@ def test_frontiers_are_the_same(rng, monkeypatch):
     curves = []
     for name in kernels.NAMES:
         monkeypatch.setattr(kernels, "choose", lambda name=name: name)
-        curves.append(breadth.frontier(E, q, k=12))
+        curves.append(breadth.frontier(E, q, k=12, sharpness=1))
     for points in zip(*curves, strict=True):
         assert len({frozenset(found.ids.tolist()) for found in points}) == 1
         assert len({found.certificate.swap_optimal for found in points}) == 1

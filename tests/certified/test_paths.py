@@ -29,7 +29,10 @@ def test_no_path_loses_to_any_method(shape, n, k, theta):
     E = SHAPES[shape](rng, n, 24)
     q = query_near(rng, E)
     array = ArrayOracle(E)
-    paths = [breadth.select(oracle, q, k=k, theta=theta) for oracle in (array, CompactOracle.build(E), SearchOnly(E))]
+    paths = [
+        breadth.select(oracle, q, k=k, theta=theta, sharpness=1)
+        for oracle in (array, CompactOracle.build(E), SearchOnly(E))
+    ]
     for found in paths:
         assert found.certificate.swap_optimal
         assert best_swap(E, q, found.ids, theta) <= 1e-6

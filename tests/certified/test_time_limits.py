@@ -18,12 +18,12 @@ K, THETA = 150, 0.2
 PATHS = {"array": ArrayOracle, "compact": CompactOracle.build, "search only": SearchOnly}
 
 CALLS = {
-    "certified": lambda o, Q, limit, k: breadth.select(o, Q[0], k=k, theta=THETA, time_limit=limit),
-    "prove": lambda o, Q, limit, k: breadth.select(o, Q[0], k=k, theta=THETA, prove=1e6, time_limit=limit),
-    "frontier": lambda o, Q, limit, k: breadth.frontier(o, Q[0], k=k, time_limit=limit),
-    "keep": lambda o, Q, limit, k: breadth.select(o, Q[0], k=k, keep=0.9, time_limit=limit),
-    "auto": lambda o, Q, limit, k: breadth.select(o, Q[0], k=k, theta="auto", time_limit=limit),
-    "select_many": lambda o, Q, limit, k: breadth.select_many(o, Q, k=k, theta=THETA, time_limit=limit),
+    "certified": lambda o, Q, limit, k: breadth.select(o, Q[0], k=k, theta=THETA, time_limit=limit, sharpness=1),
+    "prove": lambda o, Q, limit, k: breadth.select(o, Q[0], k=k, theta=THETA, prove=1e6, time_limit=limit, sharpness=1),
+    "frontier": lambda o, Q, limit, k: breadth.frontier(o, Q[0], k=k, time_limit=limit, sharpness=1),
+    "keep": lambda o, Q, limit, k: breadth.select(o, Q[0], k=k, keep=0.9, time_limit=limit, sharpness=1),
+    "auto": lambda o, Q, limit, k: breadth.select(o, Q[0], k=k, theta="auto", time_limit=limit, sharpness=1),
+    "select_many": lambda o, Q, limit, k: breadth.select_many(o, Q, k=k, theta=THETA, time_limit=limit, sharpness=1),
 }
 every_call = pytest.mark.parametrize("call", sorted(CALLS))
 
@@ -126,7 +126,7 @@ def test_a_proof_ends_in_time(monkeypatch, limits):
 
     def take(**options):
         started = wall.now
-        found = breadth.select(E, q, k=6, theta=0.6, **options)
+        found = breadth.select(E, q, k=6, theta=0.6, **options, sharpness=1)
         return wall.now - started, found
 
     before, plain = take()
@@ -145,27 +145,27 @@ def test_a_proof_ends_in_time(monkeypatch, limits):
 def test_without_any_time_the_gap_is_still_true(rng, size):
     E = clustered(rng, size, 32)
     q = query_near(rng, E)
-    found = breadth.select(E, q, k=10, theta=0.3, time_limit=0.0)
+    found = breadth.select(E, q, k=10, theta=0.3, time_limit=0.0, sharpness=1)
     assert found.stats["stopped"] == "time_limit"
     assert len(set(found.ids.tolist())) == 10
-    assert found.certificate.bound >= breadth.select(E, q, k=10, theta=0.3).objective - 1e-6
+    assert found.certificate.bound >= breadth.select(E, q, k=10, theta=0.3, sharpness=1).objective - 1e-6
 
 
 def test_keep_without_time_keeps_its_promise(rng):
     """The only set that surely keeps enough is plain top-k."""
     E = clustered(rng, 3000, 24)
     q = query_near(rng, E)
-    found = breadth.select(E, q, k=10, keep=0.95, time_limit=0.0)
+    found = breadth.select(E, q, k=10, keep=0.95, time_limit=0.0, sharpness=1)
     assert found.relevance >= 0.95 * breadth.select(E, q, k=10, method="topk").relevance - 1e-9
 
 
 def test_a_frontier_without_time_is_monotone_with_true_bounds(rng):
     E = clustered(rng, 3000, 24)
     q = query_near(rng, E)
-    curve = breadth.frontier(E, q, k=10, time_limit=0.0)
+    curve = breadth.frontier(E, q, k=10, time_limit=0.0, sharpness=1)
     assert len(curve) == 9
     for low, high in zip(curve.selections, curve.selections[1:], strict=False):
         assert high.relevance >= low.relevance - 1e-12
         assert high.diversity <= low.diversity + 1e-12
     for found in curve:
-        assert found.certificate.bound >= breadth.select(E, q, k=10, theta=found.theta).objective - 1e-6
+        assert found.certificate.bound >= breadth.select(E, q, k=10, theta=found.theta, sharpness=1).objective - 1e-6

@@ -285,7 +285,7 @@ def test_the_sets_are_those_that_select_gives(swept):
     for (method, k, theta, question), record in found.items():
         number = [q.id for q in swept.questions()].index(question)
         options = {} if theta is None else {"theta": theta}
-        one = breadth.select(np.asarray(rows), queries[number], k=k, method=method, **options)
+        one = breadth.select(np.asarray(rows), queries[number], k=k, method=method, **options, sharpness=1)
         if method != "certified":  # where searches are shared, the best of two equally good sets may be the other
             assert record["rows"] == one.ids.tolist(), (method, k, theta)
         assert record["relevance"] == pytest.approx(one.relevance, abs=2e-4)
@@ -330,8 +330,8 @@ def test_wrong_input_to_the_sweep(encoded):
 def test_other_engines_find_the_same(swept, engine):
     rows, queries = encoding.load_vectors(swept)
     oracle = engine.build_oracle(np.asarray(rows))
-    array = breadth.select_many(np.asarray(rows), queries, k=10, theta=0.7)
-    for a, b in zip(array, breadth.select_many(oracle, queries, k=10, theta=0.7), strict=True):
+    array = breadth.select_many(np.asarray(rows), queries, k=10, theta=0.7, sharpness=1)
+    for a, b in zip(array, breadth.select_many(oracle, queries, k=10, theta=0.7, sharpness=1), strict=True):
         assert a.objective == pytest.approx(b.objective, abs=1e-5)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from breadth import kernels
+from breadth.feasible import one_part
 from breadth.kernels.contract import Kernels
 from tests.kernels import blocks
 from tests.kernels.blocks import Case
@@ -55,18 +56,25 @@ def test_one_of_them_is_chosen(monkeypatch):
 @given(case=blocks.blocks(spare=0))
 def test_the_value_and_the_marginal_values_of_a_set(name, case):
     kernel, chosen = kernels.load(name), case.draw_set()
-    assert kernel.set_value(*case.block, chosen) == pytest.approx(blocks.value(case, chosen), abs=1e-9)
+    assert kernel.set_value(*case.sums, chosen) == pytest.approx(blocks.value(case, chosen), abs=1e-9)
     before = case.linear.copy()
-    np.testing.assert_allclose(kernel.marginals(*case.block, chosen), blocks.marginals(case, chosen), atol=1e-9)
+    np.testing.assert_allclose(kernel.marginals(*case.sums, chosen), blocks.marginals(case, chosen), atol=1e-9)
     np.testing.assert_array_equal(case.linear, before)
 
 
 @every
 @given(case=blocks.blocks(spare=0), data=st.data())
 def test_greedy_takes_the_largest_marginal_value_and_of_equal_ones_the_first(name, case, data):
-    first, picks = data.draw(st.integers(0, len(case) - 1)), np.empty(case.k, dtype=np.int64)
-    kernels.load(name).greedy(*case.block, first, picks)
-    assert picks.tolist() == blocks.greedy(case, first, case.k)
+    first = data.draw(st.integers(0, len(case) - 1))
+    picks = np.full(case.k, first)
+    count = kernels.load(name).greedy(*case.block, picks, 1)
+    assert picks[:count].tolist() == blocks.greedy(case, first, case.k)
+    picks = np.full(case.k, -1)
+    count = kernels.load(name).greedy(*case.block, picks, 0)
+    for size in range(1, count + 1):  # every prefix is allowed, and nothing more could join in the end
+        assert blocks.is_allowed(case, picks[:size], locked=False)
+    rest = [i for i in range(len(case)) if i not in picks[:count]]
+    assert count == case.k or not any(blocks.is_allowed(case, [*picks[:count], i], locked=False) for i in rest)
 
 
 def swap_in_full(case, chosen, least):
@@ -74,6 +82,8 @@ def swap_in_full(case, chosen, least):
     sets = [list(chosen)]
     while True:
         gains = blocks.exchanges(case, sets[-1])
+        if not gains:
+            return sets
         (row, place), best = max(gains.items(), key=lambda item: (item[1], -item[0][0], -item[0][1]))
         if best <= least:
             return sets
@@ -89,7 +99,8 @@ def test_swaps_are_the_best_ones_and_end_where_none_gains(name, case, least, mos
     chosen = start.copy()
     assert kernel.swap(*case.block, chosen, least, 1000) == len(expected) - 1
     assert chosen.tolist() == expected[-1]
-    assert max(blocks.exchanges(case, chosen).values()) <= least + 1e-12
+    assert max(blocks.exchanges(case, chosen).values(), default=0.0) <= least + 1e-12
+    assert blocks.is_allowed(case, chosen)
     assert all(blocks.value(case, b) >= blocks.value(case, a) + least - 1e-12 for a, b in pairwise(expected))
     some = start.copy()
     assert kernel.swap(*case.block, some, least, most) == min(most, len(expected) - 1)
@@ -102,7 +113,7 @@ class Search:
     def __init__(self, kernel, case: Case, start) -> None:
         self.kernel, self.case = kernel, case
         self.chosen, self.current = start.copy(), start.copy()
-        self.merits = kernel.marginals(*case.block, start)
+        self.merits = kernel.marginals(*case.sums, start)
         self.free_at, self.totals = np.zeros(len(case), dtype=np.int64), np.zeros(2)
         self.now = 1
 
@@ -146,8 +157,10 @@ def test_a_tabu_search_makes_the_best_exchange_that_is_free(name, case):
         assert search.totals[1] == pytest.approx(blocks.value(case, search.chosen) - start_value, abs=1e-9)
         np.testing.assert_allclose(search.merits, blocks.marginals(case, search.current), atol=1e-9)
         assert search.totals[1] >= max(0.0, search.totals[0] - LEAST)
-    assert moved
+        assert blocks.is_allowed(case, search.current)
+    assert moved or not case.rules.free
     assert len(set(search.chosen.tolist())) == case.k
+    assert blocks.is_allowed(case, search.chosen)
 
 
 @every
@@ -168,7 +181,7 @@ def assert_feasible(x, k):
 
 
 @every
-@given(case=blocks.blocks(max_n=9), steps=st.integers(0, 100), fractional=st.booleans())
+@given(case=blocks.blocks(max_n=9, ruled=False), steps=st.integers(0, 100), fractional=st.booleans())
 def test_the_relaxation_rises_and_its_gap_is_a_duality_gap(name, case, steps, fractional):
     kernel = kernels.load(name)
     x = np.full(len(case), case.k / len(case))
@@ -177,7 +190,7 @@ def test_the_relaxation_rises_and_its_gap_is_a_duality_gap(name, case, steps, fr
         x[case.draw_set()] = 1.0
     reached = blocks.relaxed(case, x)
     for _ in range(3):
-        gap, _ = kernel.relax(case.linear, case.gram, case.k, case.coupling, x, 0.0, 0.0, 1e-12, steps)
+        gap, _ = kernel.relax(case.linear, case.gram, case.k, case.coupling, case.parts, x, 0.0, 0.0, 1e-12, steps)
         assert_feasible(x, case.k)
         value = blocks.relaxed(case, x)
         assert value >= reached - 1e-9
@@ -190,19 +203,44 @@ def test_the_relaxation_rises_and_its_gap_is_a_duality_gap(name, case, steps, fr
 
 
 @every
-@given(case=blocks.blocks(), share=st.sampled_from([0.0, 0.1, 0.5]), least=st.sampled_from([1e-6, 1e-2]))
+@given(case=blocks.blocks(max_n=9), steps=st.integers(0, 100))
+def test_the_relaxation_within_rules_bounds_every_allowed_set(name, case, steps):
+    """x stays within the parts, its value never falls, and value plus gap is at least that of every allowed set."""
+    kernel, parts = kernels.load(name), case.parts
+    x = np.zeros(len(case))
+    x[case.draw_set()] = 1.0
+    reached = blocks.relaxed(case, x)
+    for _ in range(2):
+        gap, _ = kernel.relax(case.linear, case.gram, case.k, case.coupling, parts, x, 0.0, 0.0, 1e-12, steps)
+        assert_feasible(x, case.k)
+        assert (x[parts.locked] == 1.0).all()
+        assert (np.bincount(parts.part, x, minlength=len(parts.room)) <= parts.room + 1e-9).all()
+        value = blocks.relaxed(case, x)
+        assert value >= reached - 1e-9
+        for members in combinations(range(len(case)), case.k):
+            if blocks.is_allowed(case, members):
+                indicator = np.zeros(len(case))
+                indicator[list(members)] = 1.0
+                assert blocks.relaxed(case, indicator) <= value + gap + 1e-7
+        reached = value
+    gap, _ = kernel.relax(case.linear, case.gram, case.k, case.coupling, parts, x, 0.0, 0.0, 1e-9, 20_000)
+    assert gap <= 1e-6  # exchanges inside full parts reach the maximum
+
+
+@every
+@given(case=blocks.blocks(ruled=False), share=st.sampled_from([0.0, 0.1, 0.5]), least=st.sampled_from([1e-6, 1e-2]))
 def test_the_relaxation_ends_when_the_gap_is_small_enough(name, case, share, least):
     kernel = kernels.load(name)
     x = np.zeros(len(case))
     x[case.draw_set()] = 1.0
     base = blocks.relaxed(case, x)
-    gap, value = kernel.relax(case.linear, case.gram, case.k, case.coupling, x, base, share, least, 20_000)
+    gap, value = kernel.relax(case.linear, case.gram, case.k, case.coupling, case.parts, x, base, share, least, 20_000)
     assert gap <= max(least, share * (value - base))
     allowed = max(least, share * (blocks.relaxed(case, x) - base))
     assert blocks.duality_gap(case, x) <= allowed + 1e-7
     rests = x.copy()
     enough = 1.01 * allowed + 1e-7
-    again = kernel.relax(case.linear, case.gram, case.k, case.coupling, rests, base, share, enough, 20_000)
+    again = kernel.relax(case.linear, case.gram, case.k, case.coupling, case.parts, rests, base, share, enough, 20_000)
     assert again == pytest.approx((blocks.duality_gap(case, x), blocks.relaxed(case, x)), abs=1e-7)
     np.testing.assert_array_equal(rests, x)  # good enough already: nothing moves
 
@@ -211,7 +249,9 @@ def test_the_relaxation_ends_when_the_gap_is_small_enough(name, case, share, lea
 def test_the_value_of_a_relaxation_is_that_of_its_x(name):
     """Also where it ends between two looks, because the maximum is reached exactly."""
     linear, x = np.array([0.0, -0.5]), np.array([0.0, 1.0])
-    gap, value = kernels.load(name).relax(linear, np.eye(2, dtype=np.float32), 1, 0.1, x, 0.0, 0.0, 1e-9, 64)
+    gap, value = kernels.load(name).relax(
+        linear, np.eye(2, dtype=np.float32), 1, 0.1, one_part(2, 1), x, 0.0, 0.0, 1e-9, 64
+    )
     assert x.tolist() == [1.0, 0.0]
     assert (gap, value) == pytest.approx((0.0, -0.05))
 
@@ -221,10 +261,10 @@ def test_a_relaxation_without_steps_only_looks(name):
     case = Case(np.eye(3), np.array([0.3, 0.2, 0.1]), np.eye(3, dtype=np.float32), 1, 1.0, np.random.default_rng(0))
     x = np.array([0.0, 0.0, 1.0])
     kernel = kernels.load(name)
-    gap, value = kernel.relax(case.linear, case.gram, 1, 1.0, x, 0.0, 0.0, 0.0, 0)
+    gap, value = kernel.relax(case.linear, case.gram, 1, 1.0, case.parts, x, 0.0, 0.0, 0.0, 0)
     assert (gap, value) == pytest.approx((blocks.duality_gap(case, x), blocks.relaxed(case, x)))
     assert x.tolist() == [0.0, 0.0, 1.0]
-    gap, value = kernel.relax(case.linear, case.gram, 1, 1.0, x, 0.0, 0.0, 1e-9, 64)
+    gap, value = kernel.relax(case.linear, case.gram, 1, 1.0, case.parts, x, 0.0, 0.0, 1e-9, 64)
     assert x == pytest.approx([1.3 / 3, 1.0 / 3, 0.7 / 3], abs=1e-6)  # the slope is the same for all rows
 
 
@@ -344,8 +384,8 @@ def test_rows_of_a_file(name, rng, tmp_path, dtype, base):
 
 def run_all(kernel, case: Case, start, first):
     """Everything that decides, on one block."""
-    picks, chosen = np.empty(case.k, dtype=np.int64), start.copy()
-    kernel.greedy(*case.block, first, picks)
+    picks, chosen = np.full(case.k, first), start.copy()
+    kernel.greedy(*case.block, picks, 1)
     count = kernel.swap(*case.block, chosen, LEAST, 1000)
     search = Search(kernel, case, start)
     search.run(60)
@@ -387,7 +427,9 @@ def test_all_implementations_compute_alike(rng, make, k):
         x = np.zeros(200)
         x[:k] = 1.0
         linear = 0.5 * (k - 1) * kernel.inner(E, E[0])
-        values.append(kernel.relax(linear, grams[0] if grams else gram, k, 1.0, x, 0.0, 0.0, 1e-9, 256))
+        values.append(
+            kernel.relax(linear, grams[0] if grams else gram, k, 1.0, one_part(200, k), x, 0.0, 0.0, 1e-9, 256)
+        )
         grams.append(gram)
         points.append(x)
     for gram, x, value in zip(grams[1:], points[1:], values[1:], strict=True):

@@ -23,7 +23,7 @@ from tests.synthetic import clustered, isotropic, query_near, unit
 def test_sequential_methods_pick_what_their_definition_says(rng, method, theta):
     E = isotropic(rng, 40, 12).astype(np.float64)
     q = query_near(rng, E)
-    found = breadth.select(E, q, k=9, theta=theta, method=method)
+    found = breadth.select(E, q, k=9, theta=theta, method=method, sharpness=1)
     assert list(found.ids) == getattr(dense, method)(E, E @ q, 9, theta)
 
 

@@ -74,12 +74,12 @@ def test_few_rows_are_touched(rng):
 def test_selections_are_those_of_the_array(rng, kernel, theta):
     E = clustered(rng, 8000, 48)
     q = query_near(rng, E)
-    compact = breadth.select(CompactOracle.build(E), q, k=12, theta=theta)
-    array = breadth.select(ArrayOracle(E), q, k=12, theta=theta)
+    compact = breadth.select(CompactOracle.build(E), q, k=12, theta=theta, sharpness=1)
+    array = breadth.select(ArrayOracle(E), q, k=12, theta=theta, sharpness=1)
     assert compact.certificate.exact
     assert compact.objective == pytest.approx(array.objective, abs=1e-6)
     scores = E.astype(np.float64) @ q
-    by_scores = breadth.select(CompactOracle.build(E), scores=scores, k=12, theta=theta)
+    by_scores = breadth.select(CompactOracle.build(E), scores=scores, k=12, theta=theta, sharpness=1)
     assert by_scores.objective == pytest.approx(array.objective, abs=1e-6)
 
 
@@ -188,9 +188,9 @@ def test_threads_and_forked_processes_can_search(rng, tmp_path):
     CompactOracle.build(E).save(tmp_path / "my.index")
     oracle = CompactOracle.open(tmp_path / "my.index")
     queries = [query_near(rng, E) for _ in range(6)]
-    alone = [breadth.select(oracle, q, k=5).ids.tolist() for q in queries]
+    alone = [breadth.select(oracle, q, k=5, sharpness=1).ids.tolist() for q in queries]
     with ThreadPoolExecutor(6) as pool:
-        assert list(pool.map(lambda q: breadth.select(oracle, q, k=5).ids.tolist(), queries)) == alone
+        assert list(pool.map(lambda q: breadth.select(oracle, q, k=5, sharpness=1).ids.tolist(), queries)) == alone
     if hasattr(os, "fork"):
         with multiprocessing.get_context("fork").Pool(2) as workers:
             found = workers.starmap(_chosen, [(tmp_path / "my.index", q) for q in queries])
@@ -198,4 +198,4 @@ def test_threads_and_forked_processes_can_search(rng, tmp_path):
 
 
 def _chosen(path, q):
-    return breadth.select(CompactOracle.open(path), q, k=5).ids.tolist()
+    return breadth.select(CompactOracle.open(path), q, k=5, sharpness=1).ids.tolist()

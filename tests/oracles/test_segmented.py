@@ -45,10 +45,10 @@ def test_selections_are_those_of_one_array(rng, theta):
         [CompactOracle.build(E[a:b]) for a, b in ((0, 900), (900, 1000), (1000, 3000))], np.arange(3000)
     )
     q = query_near(rng, E)
-    ours, array = (breadth.select(o, q, k=7, theta=theta) for o in (oracle, ArrayOracle(E)))
+    ours, array = (breadth.select(o, q, k=7, theta=theta, sharpness=1) for o in (oracle, ArrayOracle(E)))
     assert ours.objective == pytest.approx(array.objective, abs=1e-3)
     assert ours.certificate.exact
-    scored = breadth.select(oracle, scores=E @ q, k=7, theta=theta)
+    scored = breadth.select(oracle, scores=E @ q, k=7, theta=theta, sharpness=1)
     assert scored.objective == pytest.approx(ours.objective, abs=1e-3)
 
 

@@ -30,16 +30,18 @@ def test_answers_do_not_depend_on_the_chunks(rng, dtype, chunk):
 def test_every_method_runs_on_it_as_on_an_array(rng, method):
     E = isotropic(rng, 14 if method == "exact" else 400, 16)
     q = query_near(rng, E)
-    ours = breadth.select(TorchOracle(E, chunk=100), q, k=4, method=method)
-    array = breadth.select(ArrayOracle(E), q, k=4, method=method)
+    ours = breadth.select(TorchOracle(E, chunk=100), q, k=4, method=method, sharpness=1)
+    array = breadth.select(ArrayOracle(E), q, k=4, method=method, sharpness=1)
     assert ours.objective == pytest.approx(array.objective, abs=1e-5)
 
 
 def test_relevance_from_outside(rng):
     E = clustered(rng, 500, 16)
     scores = rng.random(500)
-    ours = breadth.select(TorchOracle(E, chunk=90), scores=scores, k=6, theta=0.6)
-    assert ours.objective == pytest.approx(breadth.select(E, scores=scores, k=6, theta=0.6).objective, abs=1e-6)
+    ours = breadth.select(TorchOracle(E, chunk=90), scores=scores, k=6, theta=0.6, sharpness=1)
+    assert ours.objective == pytest.approx(
+        breadth.select(E, scores=scores, k=6, theta=0.6, sharpness=1).objective, abs=1e-6
+    )
 
 
 def test_wrong_tensors_and_options_are_refused(rng):

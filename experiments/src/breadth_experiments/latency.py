@@ -37,7 +37,7 @@ def measure_latency(
     with Records(run.path("latency.jsonl"), KEY) as records:
         for method in grid.methods:  # once each, so that nothing is compiled or loaded while the clock runs
             options = collection.options(method, grid.thetas[0])
-            breadth.select(oracle, queries[0], k=min(grid.ks), method=method, **options)
+            breadth.select(oracle, queries[0], k=min(grid.ks), method=method, **options, sharpness=1)
         for number, (k, theta, place) in enumerate(plan):
             for method in grid.methods:
                 value = None if method in WITHOUT_THETA else theta
@@ -46,7 +46,7 @@ def measure_latency(
                     continue
                 options = collection.options(method, value)
                 start = time.perf_counter()
-                breadth.select(oracle, queries[place], k=k, method=method, **options)
+                breadth.select(oracle, queries[place], k=k, method=method, **options, sharpness=1)
                 seconds = time.perf_counter() - start
                 records.append({**dict(zip(KEY, key, strict=True)), "seconds": round(seconds, 7)})
                 timed += 1

@@ -139,7 +139,7 @@ def _solve(folder: str, engine: Engine, unit: Unit) -> list[dict[str, Any]]:
     queries = collection.queries[[number for number, _ in unit.questions]]
     largest = max(unit.ks)
     options = collection.options(unit.method, unit.theta)
-    selections = breadth.select_many(collection.oracle, queries, k=largest, method=unit.method, **options)
+    selections = breadth.select_many(collection.oracle, queries, k=largest, method=unit.method, **options, sharpness=1)
     lines = []
     for (_, question), query, selection in zip(unit.questions, queries, selections, strict=True):
         for k in unit.ks:

@@ -9,6 +9,7 @@ import numpy as np
 from breadth import kernels
 from breadth.arrays import Array, Matrix, Positions, Vector
 from breadth.clock import Clock
+from breadth.feasible import free_rules, one_part
 from breadth.problem import Problem
 
 _GAIN = 1e-7
@@ -30,6 +31,7 @@ class Block:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._coupling = problem.coupling
+        self._rules = free_rules()
         self._size = 0
         self._rows: Vector = np.empty((0, len(problem.query)))
         self._gram: Matrix = np.empty((0, 0), dtype=np.float32)
@@ -97,9 +99,9 @@ class Block:
 
     def greedy(self, first: int, relevance_share: float = 1.0) -> Positions:
         """Greedy on F from a first row, with all or a share of the relevance."""
-        picks = np.empty(self.problem.k, dtype=np.int64)
+        picks = np.full(self.problem.k, first)
         linear = self.linear if relevance_share == 1.0 else relevance_share * self.linear
-        kernels.current().greedy(linear, self._gram, self._coupling, first, picks)
+        kernels.current().greedy(linear, self._gram, self._coupling, self._rules, picks, 1)
         return picks
 
     def swap(self, chosen: Positions, clock: Clock) -> int:
@@ -107,7 +109,7 @@ class Block:
         done = 0
         while done < _MOST_SWAPS:
             count = kernels.current().swap(
-                self.linear, self._gram, self._coupling, chosen, self.least_gain, _SWAPS_AT_ONCE
+                self.linear, self._gram, self._coupling, self._rules, chosen, self.least_gain, _SWAPS_AT_ONCE
             )
             done += count
             if count < _SWAPS_AT_ONCE or clock.is_over():
@@ -125,7 +127,7 @@ class Block:
         while done < iterations and not clock.is_over():
             count = min(at_once, iterations - done)
             kernel.tabu(
-                self.linear, self._gram, self._coupling, chosen, current, merits, free_at, totals,
+                self.linear, self._gram, self._coupling, self._rules, chosen, current, merits, free_at, totals,
                 done + 1, count, self.least_gain,
             )  # fmt: skip
             done += count
@@ -136,12 +138,12 @@ class Block:
         Returns its value there plus the gap, on the scale of F: no set of rows of the block is worth more.
         """
         kernel = kernels.current()
-        constant = self.problem.spread
+        constant, parts = self.problem.spread, one_part(self._size, self.problem.k)
         done = 0
         while True:
             steps = min(_STEPS_AT_ONCE, target.steps - done)
             gap, value = kernel.relax(
-                self.linear, self._gram, self.problem.k, self._coupling, x,
+                self.linear, self._gram, self.problem.k, self._coupling, parts, x,
                 target.value - constant, target.share, target.least, steps,
             )  # fmt: skip
             done += steps

@@ -67,6 +67,13 @@ class Effort:
     promising: int = 16
     """Local searches that are run from the best of many starts."""
 
+    # The shortlist, for sharp similarity and constraints
+    shortlist: int = 256
+    shortlist_for_each: int = 4
+    """Rows fetched with the first search, at least, and at least so many for each of the k."""
+    most_rows: int = 8192
+    """Rows beyond which the shortlist does not grow."""
+
     # The collection
     priced: int = 256
     """Rows asked for in one search (or 4k), when an engine has nothing but `top`."""

@@ -1,7 +1,8 @@
 """What every implementation of the kernels promises. `tests/kernels` runs one suite on all of them.
 
 On a block of rows, `gram` holds their similarities (float32, perhaps with room for more rows than `linear` has),
-`linear` their weighted relevance, and `coupling` is that of `breadth.problem`. A set is an array of positions.
+`linear` their weighted relevance, and `coupling` is that of `breadth.problem`. A set is an array of positions, and
+`rules` say which sets are allowed (`breadth.feasible`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, Protocol
 import numpy.typing as npt
 
 from breadth.arrays import Array, Matrix, Positions, Vector
+from breadth.feasible import Parts, Rules
 
 
 class Kernels(Protocol):
@@ -46,13 +48,22 @@ class Kernels(Protocol):
     def set_value(self, linear: Vector, gram: Matrix, coupling: float, chosen: Positions) -> float:
         """F of a set."""
 
-    def greedy(self, linear: Vector, gram: Matrix, coupling: float, first: int, picks: Positions) -> None:
-        """Fill `picks`: `first`, then each time the row with the largest marginal value; of equal ones the first."""
+    def greedy(self, linear: Vector, gram: Matrix, coupling: float, rules: Rules, picks: Positions, given: int) -> int:
+        """Fill `picks`, whose first `given` are there already: each time the row with the largest marginal value that
+        may join; of equal ones the first. How many there are in the end: fewer if no further row may join.
+        """
 
     def swap(
-        self, linear: Vector, gram: Matrix, coupling: float, chosen: Positions, least_gain: float, most: int
+        self,
+        linear: Vector,
+        gram: Matrix,
+        coupling: float,
+        rules: Rules,
+        chosen: Positions,
+        least_gain: float,
+        most: int,
     ) -> int:
-        """Exchange one member for one row outside, in place, while that gains more than `least_gain`.
+        """Exchange one member for one row outside, in place, while that is allowed and gains more than `least_gain`.
 
         The best exchange first, `most` of them at most; how many there were.
         """
@@ -62,6 +73,7 @@ class Kernels(Protocol):
         linear: Vector,
         gram: Matrix,
         coupling: float,
+        rules: Rules,
         chosen: Positions,
         current: Positions,
         merits: Vector,
@@ -84,6 +96,7 @@ class Kernels(Protocol):
         gram: Matrix,
         k: int,
         coupling: float,
+        parts: Parts,
         x: Vector,
         base: float,
         share: float,
@@ -92,9 +105,10 @@ class Kernels(Protocol):
     ) -> tuple[float, float]:
         """Raise linear'x - coupling/2 · x'Gx over 0 ≤ x ≤ 1, 1'x = k, in place; the duality gap and the value.
 
-        Each step moves weight between two entries, exactly as much as is best: the one with the largest slope receives,
-        the one that promises most gives. It ends after `steps`, or when the gap is at most `least`, or at most the
-        `share` of what the value exceeds `base` by; it looks every 32 steps.
+        x respects the `parts`: of each at most so much, and locked entries stay. Each step moves weight between two
+        entries, exactly as much as is best: the one with the largest slope receives, the one that promises most gives.
+        Inside a part that is full, weight moves as well. It ends after `steps`, or when the gap is at most `least`, or
+        at most the `share` of what the value exceeds `base` by; it looks every 32 steps.
         """
 
     def scan(self, rows: npt.NDArray[Any], scales: Matrix, directions: Matrix, out: Matrix) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from numba import boolean, float32, float64, int8, int64, njit, types, void
+from numba import boolean, float32, float64, int8, int64, njit, types, uint8, void
 
-from breadth import problem
+from breadth import feasible, problem
 
 NAME = "numba"
 STEPS_AT_ONCE = 1 << 21
@@ -28,6 +28,14 @@ _places = types.Array(int64, 1, "C")
 _marginal = njit(inline="always")(problem.marginal)
 _floor = njit(inline="always")(problem.floor)
 _exchange_gain = njit(inline="always")(problem.exchange_gain)
+_may_add = njit(inline="always")(feasible.may_add)
+_may_exchange = njit(inline="always")(feasible.may_exchange)
+
+_mask = types.Array(boolean, 1, "C")
+_rules = types.NamedTuple(
+    (boolean, types.Array(uint8, 2, "C"), _places, _places, _mask, _numbers, float64), feasible.Rules
+)
+_parts = types.NamedTuple((_places, _places, _mask), feasible.Parts)
 
 
 @njit(void(types.Array(float64, 2, "C", readonly=True), _vector, _numbers), fastmath=True, nogil=True, cache=True)
@@ -122,19 +130,79 @@ def fill_gram(rows, old, gram):
         r += height
 
 
-@njit(void(_vector, _gram, float64, int64, _places), nogil=True, cache=True)
-def greedy(linear, gram, coupling, first, picks):
+@njit(nogil=True, cache=True)
+def _tally(rules, chosen, clashes, counts):
+    """Fill how many members each row may not stand beside and how many are of each group; what the set costs."""
+    spent = 0.0
+    for j in chosen:
+        _join(rules, clashes, counts, j, 1)
+        spent += rules.cost[j]
+    return spent
+
+
+@njit(nogil=True, cache=True)
+def _join(rules, clashes, counts, row, sign):
+    """Take note of a row that joins the set (`sign` 1) or leaves it (-1)."""
+    for i in range(len(clashes)):
+        clashes[i] += sign * np.int64(rules.apart[row, i])
+    counts[rules.group[row]] += sign
+
+
+@njit(nogil=True, cache=True)
+def _replace(rules, clashes, counts, new, old):
+    """Take note of an exchange; what it costs."""
+    if rules.free:
+        return 0.0
+    _join(rules, clashes, counts, old, -1)
+    _join(rules, clashes, counts, new, 1)
+    return rules.cost[new] - rules.cost[old]
+
+
+@njit(nogil=True, cache=True)
+def _is_addable(rules, clashes, counts, spent, row):
+    group = rules.group[row]
+    return _may_add(clashes[row], counts[group], rules.room[group], spent + rules.cost[row], rules.budget)
+
+
+@njit(nogil=True, cache=True)
+def _is_exchangeable(rules, clashes, counts, spent, row, member):
+    group = rules.group[row]
+    cost = spent - rules.cost[member] + rules.cost[row]
+    return _may_exchange(
+        rules.locked[member],
+        clashes[row],
+        np.int64(rules.apart[row, member]),
+        group == rules.group[member],
+        counts[group],
+        rules.room[group],
+        cost,
+        rules.budget,
+    )
+
+
+@njit(int64(_vector, _gram, float64, _rules, _places, int64), nogil=True, cache=True)
+def greedy(linear, gram, coupling, rules, picks, given):
     merits = linear.copy()
-    pick = first
+    clashes, counts = np.zeros(len(rules.group), dtype=np.int64), np.zeros(len(rules.room), dtype=np.int64)
+    spent = 0.0
     for size in range(len(picks)):
-        picks[size] = pick
+        if size >= given:
+            following = -1
+            most = -np.inf
+            for i in range(len(merits)):
+                if merits[i] > most and (rules.free or _is_addable(rules, clashes, counts, spent, i)):
+                    following, most = i, merits[i]
+            if following < 0:
+                return size
+            picks[size] = following
+        pick = picks[size]
         merits[pick] = -np.inf
-        following = 0
         for i in range(len(merits)):
             merits[i] = _marginal(merits[i], np.float64(gram[pick, i]), coupling)
-            if merits[i] > merits[following]:
-                following = i
-        pick = following
+        if not rules.free:
+            _join(rules, clashes, counts, pick, 1)
+            spent += rules.cost[pick]
+    return len(picks)
 
 
 @njit(_numbers(_vector, _gram, float64, types.Array(int64, 1, "C", readonly=True)), nogil=True, cache=True)
@@ -183,9 +251,11 @@ def _exchange(gram, coupling, merits, new, old):
         merits[i] += coupling * (np.float64(gram[old, i]) - np.float64(gram[new, i]))
 
 
-@njit(int64(_vector, _gram, float64, _places, float64, int64), nogil=True, cache=True)
-def swap(linear, gram, coupling, chosen, least_gain, most):
+@njit(int64(_vector, _gram, float64, _rules, _places, float64, int64), nogil=True, cache=True)
+def swap(linear, gram, coupling, rules, chosen, least_gain, most):
     size = len(linear)
+    clashes, counts = np.zeros(len(rules.group), dtype=np.int64), np.zeros(len(rules.room), dtype=np.int64)
+    spent = 0.0 if rules.free else _tally(rules, chosen, clashes, counts)
     merits = marginals(linear, gram, coupling, chosen)
     inside = np.zeros(size, dtype=np.bool_)
     inside[chosen] = True
@@ -199,24 +269,27 @@ def swap(linear, gram, coupling, chosen, least_gain, most):
                 continue
             for c in range(len(chosen)):
                 value = _exchange_gain(merits[i], np.float64(gram[i, chosen[c]]), floors[c], coupling)
-                if value > gain:
+                if value > gain and (rules.free or _is_exchangeable(rules, clashes, counts, spent, i, chosen[c])):
                     gain, new, column = value, i, c
         if new < 0:
             return done
         old = chosen[column]
         _exchange(gram, coupling, merits, new, old)
+        spent += _replace(rules, clashes, counts, new, old)
         chosen[column] = new
         inside[new], inside[old] = True, False
     return most
 
 
 @njit(
-    void(_vector, _gram, float64, _places, _places, _numbers, _places, _numbers, int64, int64, float64),
+    void(_vector, _gram, float64, _rules, _places, _places, _numbers, _places, _numbers, int64, int64, float64),
     nogil=True,
     cache=True,
 )
-def tabu(linear, gram, coupling, chosen, current, merits, free_at, totals, now, iterations, least_gain):
+def tabu(linear, gram, coupling, rules, chosen, current, merits, free_at, totals, now, iterations, least_gain):
     size, k = len(linear), len(chosen)
+    clashes, counts = np.zeros(len(rules.group), dtype=np.int64), np.zeros(len(rules.room), dtype=np.int64)
+    spent = 0.0 if rules.free else _tally(rules, current, clashes, counts)
     inside_for, outside_for = 1 + min(k // 2, 5), 8
     inside = np.zeros(size, dtype=np.bool_)
     inside[current] = True
@@ -235,12 +308,14 @@ def tabu(linear, gram, coupling, chosen, current, merits, free_at, totals, now, 
                     # A row that is held may move all the same if that gives the best set so far.
                     if (held or free_at[current[c]] > turn) and totals[0] + value <= totals[1] + least_gain:
                         continue
-                    gain, new, column = value, i, c
+                    if rules.free or _is_exchangeable(rules, clashes, counts, spent, i, current[c]):
+                        gain, new, column = value, i, c
         if new < 0:
             continue
         old = current[column]
         totals[0] += gain
         _exchange(gram, coupling, merits, new, old)
+        spent += _replace(rules, clashes, counts, new, old)
         current[column] = new
         inside[new], inside[old] = True, False
         free_at[old], free_at[new] = turn + outside_for, turn + inside_for
@@ -250,33 +325,60 @@ def tabu(linear, gram, coupling, chosen, current, merits, free_at, totals, now, 
 
 
 @njit(nogil=True, cache=True)
-def _choose_receiver(slope, x):
-    """The entry below 1 with the largest slope."""
-    to, steepest = -1, -np.inf
+def _choose_receivers(slope, x, parts, load, steepest):
+    """Fill in the entry of each part below 1 with the largest slope (-1: none); the best in a part with room."""
+    steepest[:] = -1
+    to = -1
     for i in range(len(slope)):
-        if x[i] < 1.0 and slope[i] > steepest:
-            to, steepest = i, slope[i]
-    return to, steepest
+        if x[i] < 1.0:
+            part = parts.part[i]
+            if steepest[part] < 0 or slope[i] > slope[steepest[part]]:
+                steepest[part] = i
+            if load[part] < parts.room[part] - 1e-9 and (to < 0 or slope[i] > slope[to]):
+                to = i
+    return to
 
 
 @njit(nogil=True, cache=True)
-def _choose_giver(gram, coupling, slope, x, to, steepest):
-    """The entry above 0 from which a step promises most, and the curvature of that step; -1 if none rises."""
-    away, promised, bend = -1, 0.0, 1.0
-    own = np.float64(gram[to, to])
+def _promise(gram, coupling, slope, to, away):
+    """What a step from one entry to another promises, and its curvature; 0 if it does not rise."""
+    if slope[away] >= slope[to]:
+        return 0.0, 1.0
+    rise = slope[to] - slope[away]
+    own = np.float64(gram[to, to]) + np.float64(gram[away, away])
+    curve = max(coupling * (own - 2.0 * np.float64(gram[to, away])), 1e-9)
+    return rise * rise / curve, curve
+
+
+@njit(nogil=True, cache=True)
+def _choose_step(gram, coupling, slope, x, parts, load, steepest):
+    """The step that promises most: to which entry, from which (-1 if none rises), and its curvature.
+
+    Weight may go anywhere in a part with room, and inside a part that is full.
+    """
+    free = _choose_receivers(slope, x, parts, load, steepest)
+    to, away, promised, bend = -1, -1, 0.0, 1.0
     for j in range(len(slope)):
-        if x[j] > 0.0 and slope[j] < steepest:
-            rise = steepest - slope[j]
-            curve = max(coupling * (own + np.float64(gram[j, j]) - 2.0 * np.float64(gram[to, j])), 1e-9)
-            if rise * rise / curve > promised:
-                away, promised, bend = j, rise * rise / curve, curve
-    return away, bend
+        if x[j] <= 0.0 or parts.locked[j]:
+            continue
+        if free >= 0:
+            promise, curve = _promise(gram, coupling, slope, free, j)
+            if promise > promised:
+                to, away, promised, bend = free, j, promise, curve
+        within = steepest[parts.part[j]]
+        if within >= 0 and within != free:
+            promise, curve = _promise(gram, coupling, slope, within, j)
+            if promise > promised:
+                to, away, promised, bend = within, j, promise, curve
+    return to, away, bend
 
 
 @njit(nogil=True, cache=True)
-def _move_weight(x, to, away, amount):
-    """Move weight between two entries, no more than there is; how much it was."""
+def _move_weight(x, parts, load, to, away, amount):
+    """Move weight between two entries, no more than there is and than there is room for; how much it was."""
     amount = min(amount, 1.0 - x[to])
+    if parts.part[to] != parts.part[away]:
+        amount = min(amount, parts.room[parts.part[to]] - load[parts.part[to]])
     if amount >= x[away]:
         amount = x[away]
         x[away] = 0.0
@@ -285,7 +387,31 @@ def _move_weight(x, to, away, amount):
     x[to] += amount
     if x[to] > 1.0 - 1e-12:
         x[to] = 1.0
+    load[parts.part[to]] += amount
+    load[parts.part[away]] -= amount
     return amount
+
+
+@njit(nogil=True, cache=True)
+def _largest_sum(slope, k, parts):
+    """The largest sum of slopes of k rows that respect the parts."""
+    if len(parts.room) == 1 and not parts.locked.any():
+        return np.partition(slope, len(slope) - k)[len(slope) - k :].sum()
+    room = parts.room.copy()
+    total, left = 0.0, k
+    for i in range(len(slope)):
+        if parts.locked[i]:
+            total += slope[i]
+            room[parts.part[i]] -= 1
+            left -= 1
+    for i in np.argsort(-slope, kind="mergesort"):
+        if left == 0:
+            break
+        if not parts.locked[i] and room[parts.part[i]] > 0:
+            total += slope[i]
+            room[parts.part[i]] -= 1
+            left -= 1
+    return total
 
 
 @njit(nogil=True, cache=True)
@@ -300,30 +426,32 @@ def _slopes(linear, gram, coupling, x):
 
 
 @njit(
-    types.UniTuple(float64, 2)(_vector, _gram, int64, float64, _numbers, float64, float64, float64, int64),
+    types.UniTuple(float64, 2)(_vector, _gram, int64, float64, _parts, _numbers, float64, float64, float64, int64),
     nogil=True,
     cache=True,
 )
-def relax(linear, gram, k, coupling, x, base, share, least, steps):
-    size = len(linear)
+def relax(linear, gram, k, coupling, parts, x, base, share, least, steps):
     slope = _slopes(linear, gram, coupling, x)
+    load = np.zeros(len(parts.room))
+    for i in range(len(x)):
+        load[parts.part[i]] += x[i]
+    steepest = np.empty(len(parts.room), dtype=np.int64)
     gap = np.inf
     value = -np.inf
     for step in range(steps + 1):
         if step % 32 == 0 or step == steps:
             along = (slope * x).sum()
-            gap = np.partition(slope, size - k)[size - k :].sum() - along
+            gap = _largest_sum(slope, k, parts) - along
             value = 0.5 * ((linear * x).sum() + along)
             if step == steps or gap <= max(least, share * (value - base)):
                 break
-        to, steepest = _choose_receiver(slope, x)
-        away, bend = _choose_giver(gram, coupling, slope, x, to, steepest)
+        to, away, bend = _choose_step(gram, coupling, slope, x, parts, load, steepest)
         if away < 0:  # no step rises
             gap = 0.0
             value = 0.5 * ((linear * x).sum() + (slope * x).sum())
             break
-        weight = coupling * _move_weight(x, to, away, (steepest - slope[away]) / bend)
-        for j in range(size):
+        weight = coupling * _move_weight(x, parts, load, to, away, (slope[to] - slope[away]) / bend)
+        for j in range(len(slope)):
             slope[j] -= weight * (np.float64(gram[to, j]) - np.float64(gram[away, j]))
     return gap, value
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth.arrays import Array, Mask, Matrix, Positions, Vector
+from breadth.feasible import Parts, Rules, best_sum, may_add, may_exchange
 from breadth.problem import exchange_gain, floor, marginal
 
 NAME = "numpy"
@@ -42,14 +43,67 @@ def fill_gram(rows: Vector, old: int, gram: Matrix) -> None:
     gram[:count, old:count] = products.T
 
 
-def greedy(linear: Vector, gram: Matrix, coupling: float, first: int, picks: Positions) -> None:
+class _Tally:
+    """What the rules ask of a set: how many members each row may not stand beside, of each group, and the cost."""
+
+    def __init__(self, rules: Rules, chosen: Positions) -> None:
+        self._rules = rules
+        self._clashes: Positions = np.zeros(len(rules.group), dtype=np.int64)
+        self._counts: Positions = np.zeros(len(rules.room), dtype=np.int64)
+        self._spent = 0.0
+        for row in chosen if not rules.free else ():
+            self.add(int(row))
+
+    def add(self, row: int, sign: int = 1) -> None:
+        """Take note of a row that joins the set, or leaves it (-1)."""
+        if not self._rules.free:
+            self._clashes += sign * self._rules.apart[row].astype(np.int64)
+            self._counts[self._rules.group[row]] += sign
+            self._spent += sign * float(self._rules.cost[row])
+
+    def addable(self) -> Mask | bool:
+        """Which rows may join."""
+        rules = self._rules
+        if rules.free:
+            return True
+        count, room = self._counts[rules.group], rules.room[rules.group]
+        mask: Mask = may_add(self._clashes, count, room, self._spent + rules.cost, rules.budget)
+        return mask
+
+    def exchangeable(self, rows: Positions, members: Positions) -> Mask | bool:
+        """Which rows may take the place of which members."""
+        rules = self._rules
+        if rules.free:
+            return True
+        group = rules.group[rows]
+        mask: Mask = may_exchange(
+            rules.locked[members],
+            self._clashes[rows, None],
+            rules.apart[rows[:, None], members],
+            group[:, None] == rules.group[members],
+            self._counts[group, None],
+            rules.room[group, None],
+            self._spent - rules.cost[members] + rules.cost[rows, None],
+            rules.budget,
+        )
+        return mask
+
+
+def greedy(linear: Vector, gram: Matrix, coupling: float, rules: Rules, picks: Positions, given: int) -> int:
     merits = linear.copy()
-    pick = first
+    tally = _Tally(rules, picks[:0])
     for size in range(len(picks)):
-        picks[size] = pick
+        if size >= given:
+            possible = np.where(tally.addable(), merits, -np.inf)
+            best = int(np.argmax(possible))
+            if possible[best] == -np.inf:
+                return size
+            picks[size] = best
+        pick = int(picks[size])
         merits[pick] = -np.inf
         merits = marginal(merits, _row(gram, pick, len(merits)), coupling)
-        pick = int(np.argmax(merits))
+        tally.add(pick)
+    return len(picks)
 
 
 def marginals(linear: Vector, gram: Matrix, coupling: float, chosen: Positions) -> Vector:
@@ -64,17 +118,22 @@ def set_value(linear: Vector, gram: Matrix, coupling: float, chosen: Positions) 
     return float(marginal(linear[chosen], inside.sum(axis=1), coupling).sum())
 
 
-def swap(linear: Vector, gram: Matrix, coupling: float, chosen: Positions, least_gain: float, most: int) -> int:
+def swap(
+    linear: Vector, gram: Matrix, coupling: float, rules: Rules, chosen: Positions, least_gain: float, most: int
+) -> int:
+    tally = _Tally(rules, chosen)
     merits = marginals(linear, gram, coupling, chosen)
     own = gram.diagonal()[: len(linear)].astype(np.float64)
     outside = np.ones(len(linear), dtype=bool)
     outside[chosen] = False
     free = np.zeros(len(linear), dtype=np.int64)
     for done in range(most):
-        new, column, _ = _best_exchange(gram, coupling, merits, own, chosen, outside, free, 0, np.inf, least_gain)
+        new, column, _ = _best_exchange(
+            gram, coupling, tally, merits, own, chosen, outside, free, 0, np.inf, least_gain
+        )
         if new < 0:
             return done
-        _exchange(gram, coupling, merits, outside, chosen, new, column)
+        _exchange(gram, coupling, tally, merits, outside, chosen, new, column)
     return most
 
 
@@ -82,6 +141,7 @@ def tabu(
     linear: Vector,
     gram: Matrix,
     coupling: float,
+    rules: Rules,
     chosen: Positions,
     current: Positions,
     merits: Vector,
@@ -92,6 +152,7 @@ def tabu(
     least_gain: float,
 ) -> None:
     k = len(chosen)
+    tally = _Tally(rules, current)
     inside_for, outside_for = 1 + min(k // 2, 5), 8
     own = gram.diagonal()[: len(linear)].astype(np.float64)
     outside = np.ones(len(linear), dtype=bool)
@@ -99,13 +160,13 @@ def tabu(
     for turn in range(now, now + iterations):
         # A row that is held may move all the same if that gives the best set so far.
         enough = totals[1] + least_gain - totals[0]
-        found = _best_exchange(gram, coupling, merits, own, current, outside, free_at, turn, enough, -np.inf)
+        found = _best_exchange(gram, coupling, tally, merits, own, current, outside, free_at, turn, enough, -np.inf)
         new, column, gain = found
         if new < 0:
             continue
         old = int(current[column])
         totals[0] += gain
-        _exchange(gram, coupling, merits, outside, current, new, column)
+        _exchange(gram, coupling, tally, merits, outside, current, new, column)
         free_at[old], free_at[new] = turn + outside_for, turn + inside_for
         if totals[0] > totals[1] + least_gain:
             totals[1] = totals[0]
@@ -115,6 +176,7 @@ def tabu(
 def _best_exchange(
     gram: Matrix,
     coupling: float,
+    tally: _Tally,
     merits: Vector,
     own: Vector,
     members: Positions,
@@ -145,6 +207,7 @@ def _best_exchange(
         gains = exchange_gain(merits[some, None], similarity, floors, coupling)
         held = (free_at[some] > turn)[:, None] | held_members
         gains[held & (gains <= enough)] = -np.inf
+        gains = np.where(tally.exchangeable(some, members), gains, -np.inf)
         largest = float(gains.max())
         if largest > gain or (largest == gain and row >= 0):
             places, columns = np.nonzero(gains == largest)
@@ -157,6 +220,7 @@ def _best_exchange(
 def _exchange(
     gram: Matrix,
     coupling: float,
+    tally: _Tally,
     merits: Vector,
     outside: Mask,
     members: Positions,
@@ -166,6 +230,8 @@ def _exchange(
     """Put `new` in the place of a member, in all that is kept up to date."""
     old = int(members[column])
     merits += coupling * (_row(gram, old, len(merits)) - _row(gram, new, len(merits)))
+    tally.add(old, -1)
+    tally.add(new)
     members[column] = new
     outside[new], outside[old] = False, True
 
@@ -175,6 +241,7 @@ def relax(
     gram: Matrix,
     k: int,
     coupling: float,
+    parts: Parts,
     x: Vector,
     base: float,
     share: float,
@@ -186,37 +253,81 @@ def relax(
     slope = linear.copy()
     for i in np.flatnonzero(x):
         slope -= (coupling * x[i]) * _row(gram, int(i), size)
+    load: Vector = np.bincount(parts.part, x, minlength=len(parts.room)).astype(np.float64)
     gap, value = np.inf, -np.inf
     for step in range(steps + 1):
         if step % 32 == 0 or step == steps:
             along = float((slope * x).sum())
-            gap = float(np.partition(slope, size - k)[size - k :].sum()) - along
+            gap = best_sum(slope, k, parts) - along
             value = 0.5 * (float((linear * x).sum()) + along)
             if step == steps or gap <= max(least, share * (value - base)):
                 break
-        to = int(np.argmax(np.where(x < 1.0, slope, -np.inf)))
-        steepest = float(slope[to])
-        givers = np.flatnonzero((x > 0.0) & (slope < steepest))
-        if len(givers) == 0:  # no step rises
+        to, away, bend = _choose_step(gram, coupling, own, slope, x, parts, load)
+        if away < 0:  # no step rises
             gap = 0.0
             value = 0.5 * (float((linear * x).sum()) + float((slope * x).sum()))
             break
-        towards = _row(gram, to, size)
-        curves = np.maximum(coupling * (own[to] + own[givers] - 2.0 * towards[givers]), 1e-9)
-        rises = steepest - slope[givers]
-        place = int(np.argmax(rises * rises / curves))
-        away = int(givers[place])
-        amount = min(float(rises[place] / curves[place]), 1.0 - x[to])
-        if amount >= x[away]:
-            amount = float(x[away])
-            x[away] = 0.0
-        else:
-            x[away] -= amount
-        x[to] += amount
-        if x[to] > 1.0 - 1e-12:
-            x[to] = 1.0
-        slope -= (coupling * amount) * (towards - _row(gram, away, size))
+        amount = _move_weight(x, parts, load, to, away, (slope[to] - slope[away]) / bend)
+        slope -= (coupling * amount) * (_row(gram, to, size) - _row(gram, away, size))
     return gap, value
+
+
+def _choose_step(
+    gram: Matrix, coupling: float, own: Vector, slope: Vector, x: Vector, parts: Parts, load: Vector
+) -> tuple[int, int, float]:
+    """The step that promises most: to which entry, from which (-1 if none rises), and its curvature.
+
+    Weight may go anywhere in a part with room, and inside a part that is full.
+    """
+    givers = np.flatnonzero((x > 0.0) & ~parts.locked)
+    if len(givers) == 0:
+        return -1, -1, 1.0
+    receiving = np.where(x < 1.0, slope, -np.inf)
+    roomy = np.where((load < parts.room - 1e-9)[parts.part], receiving, -np.inf)
+    free = int(np.argmax(roomy))
+    targets = np.empty((len(givers), 2), dtype=np.int64)
+    targets[:, 0] = free if roomy[free] > -np.inf else -1
+    if len(parts.room) > 1 or targets[0, 0] < 0:
+        targets[:, 1] = _steepest_of_parts(receiving, parts)[parts.part[givers]]
+    else:
+        targets[:, 1] = targets[:, 0]
+    rises = np.where(targets >= 0, slope[targets] - slope[givers, None], 0.0)
+    curves = own[targets] + own[givers, None] - 2.0 * gram[targets, givers[:, None]].astype(np.float64)
+    curves = np.maximum(coupling * curves, 1e-9)
+    promises = np.where(rises > 0.0, rises * rises / curves, 0.0)
+    place, side = divmod(int(np.argmax(promises)), 2)
+    if promises[place, side] <= 0.0:
+        return -1, -1, 1.0
+    return int(targets[place, side]), int(givers[place]), float(curves[place, side])
+
+
+def _steepest_of_parts(slope: Vector, parts: Parts) -> Positions:
+    """For each part the first entry with the largest slope; -1 where all are -∞."""
+    order = np.lexsort((np.arange(len(slope)), -slope, parts.part))
+    first = np.flatnonzero(np.diff(parts.part[order], prepend=-1))
+    steepest = np.full(len(parts.room), -1, dtype=np.int64)
+    entries = order[first]
+    entries = entries[slope[entries] > -np.inf]
+    steepest[parts.part[entries]] = entries
+    return steepest
+
+
+def _move_weight(x: Vector, parts: Parts, load: Vector, to: int, away: int, amount: float) -> float:
+    """Move weight between two entries, no more than there is and than there is room for; how much it was."""
+    amount = min(amount, 1.0 - float(x[to]))
+    if parts.part[to] != parts.part[away]:
+        amount = min(amount, float(parts.room[parts.part[to]] - load[parts.part[to]]))
+    if amount >= x[away]:
+        amount = float(x[away])
+        x[away] = 0.0
+    else:
+        x[away] -= amount
+    x[to] += amount
+    if x[to] > 1.0 - 1e-12:
+        x[to] = 1.0
+    load[parts.part[to]] += amount
+    load[parts.part[away]] -= amount
+    return amount
 
 
 def _row(gram: Matrix, row: int, size: int) -> Vector:

@@ -7,12 +7,18 @@ from math import comb
 
 import numpy as np
 
+from breadth.arrays import Positions
 from breadth.clock import NO_LIMIT, Clock
 from breadth.errors import TooLargeError
+from breadth.feasible import allows
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem, marginal
-from breadth.requests import Asking, Rows, Top
-from breadth.selection import Selection, conclude
+from breadth.products import multiply_exactly
+from breadth.requests import Asking
+from breadth.selection import Selection
+from breadth.shortlist.conclude import conclude_on_table
+from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
+from breadth.shortlist.table import Table
 
 MAX_SETS = 2_000_000
 """Sets looked at, at most: a few seconds."""
@@ -26,43 +32,55 @@ def exact(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[
 
     When the time is up it returns the best set seen so far, without a certificate.
     """
-    sets = _count_sets(problem, facts)
-    ids = (yield from Top(problem.query[None], facts.size)).ids[0]  # by relevance: it decides between equal sets
-    rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
-    linear = problem.linear(rows @ problem.query)
-    pairs = problem.similar(rows) @ problem.similar(rows).T
+    shortlist = yield from fetch_shortlist(problem, facts, facts.size)  # by relevance: it decides between equal sets
+    sets = _count_sets(problem, len(shortlist))
+    if sets == 0:
+        raise say_nothing_fits(problem, facts.size)
+    table = Table(problem, shortlist, len(shortlist))
+    chosen, complete = _look_at_all(table, clock)
+    while chosen is None and complete and table.problem.k > 1:  # the constraints leave no set of so many rows
+        table.resize(table.problem.k - 1)
+        chosen, complete = _look_at_all(table, clock)
+    if chosen is None:
+        raise say_nothing_fits(problem, facts.size)
+    stats = {"sets": sets} if complete else {"sets": sets, "stopped": "time_limit"}
+    bound = table.problem.value(shortlist.rows[chosen]) if complete else None
+    return conclude_on_table(
+        table, chosen, "exact", stats, bound=bound, exact=facts.exact, swap_optimal=complete, picked_in_order=False
+    )
+
+
+def _look_at_all(table: Table, clock: Clock) -> tuple[Positions | None, bool]:
+    """The best allowed set, or None if there is none; and whether every set was looked at."""
+    problem, rows = table.problem, np.asarray(table.shortlist.rows, dtype=np.float64)
+    pairs = problem.similarities(rows, rows)
+    linear = problem.linear(multiply_exactly(rows, problem.query))
     np.fill_diagonal(pairs, 0.0)
-    best_value, best_set = -np.inf, np.arange(problem.k)
-    every = combinations(range(facts.size), problem.k)
-    complete = True
+    best_value, best_set = -np.inf, None
+    every = combinations(range(len(table)), problem.k)
     while chunk := list(islice(every, max(1, _NUMBERS // problem.k**2))):
         some = np.array(chunk)
         half = 0.5 * pairs[some[:, :, None], some[:, None, :]].sum(axis=2)
         values = marginal(linear[some], half, problem.coupling).sum(axis=1)
+        values[~allows(table.rules, some)] = -np.inf
         winner = int(np.argmax(values))
         if values[winner] > best_value:
             best_value, best_set = float(values[winner]), some[winner]
         if clock.is_over():
-            complete = next(every, None) is None
-            break
-    chosen = rows[best_set]
-    stats = {"sets": sets} if complete else {"sets": sets, "stopped": "time_limit"}
-    bound = problem.value(chosen) if complete else None
-    return conclude(
-        problem, ids[best_set], chosen, "exact", bound=bound, exact=facts.exact, swap_optimal=complete, stats=stats
-    )
+            return best_set, next(every, None) is None
+    return best_set, True
 
 
-def _count_sets(problem: Problem, facts: Facts) -> int:
+def _count_sets(problem: Problem, size: int) -> int:
     """How many sets there are, if these are few enough to look at all of them."""
-    sets = comb(facts.size, problem.k)
+    if size == 0:
+        return 0
+    sets = comb(size, min(problem.k, size))
     if sets > MAX_SETS:
         raise TooLargeError(
-            f"method 'exact' would have to look at C({facts.size}, {problem.k}) = {sets:.3g} sets, more than "
+            f"method 'exact' would have to look at C({size}, {problem.k}) = {sets:.3g} sets, more than "
             f"{MAX_SETS:,}; use another method, or pool= to restrict the rows"
         )
-    if facts.size > MAX_ROWS:
-        raise TooLargeError(
-            f"method 'exact' takes at most {MAX_ROWS} rows, got {facts.size}; pass pool= to restrict them"
-        )
+    if size > MAX_ROWS:
+        raise TooLargeError(f"method 'exact' takes at most {MAX_ROWS} rows, got {size}; pass pool= to restrict them")
     return sets

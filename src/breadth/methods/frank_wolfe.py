@@ -15,6 +15,7 @@ import numpy as np
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.checks import check_choice, check_count, check_number
 from breadth.clock import NO_LIMIT, Clock
+from breadth.methods.frank_wolfe_on_table import Step, run_on_table
 from breadth.methods.topk import take_most_relevant
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
@@ -46,7 +47,8 @@ def frank_wolfe(
     `step`: "exact" line search, or the rules the paper argues against: "lipschitz", γ = min(1, Δ/(L‖d‖²)), and
     "open_loop", γ = 2/(t+2). `lipschitz` is the largest eigenvalue of E E' if you know it; n, its trace, is
     always safe and the default. `penalty` is the paper's λ. Every iterate also bounds the optimum, so the
-    certificate costs nothing.
+    certificate costs nothing. With a sharpness above 1 or constraints it runs on a shortlist of the most relevant
+    rows, from x = k/m on its m rows.
 
     stats: iterations, converged (the gap reached zero), integral (x was a set; otherwise its k heaviest rows
     are returned), and stopped = "time_limit" if the time was up.
@@ -56,6 +58,14 @@ def frank_wolfe(
     check_count(max_iterations, "max_iterations")
     check_number(penalty, "penalty", 0.0)
     eigenvalue = float(facts.size) if lipschitz is None else check_number(lipschitz, "lipschitz", 0.0)
+    if not problem.is_plain:
+        relaxation = Relaxation(problem, penalty)
+        return (
+            yield from run_on_table(
+                problem, facts, clock, penalty, init == "topk", lambda move, t: rule(move, t, relaxation, eigenvalue),
+                max_iterations, ZERO_GAP,
+            )
+        )  # fmt: skip
     if problem.k == 1:  # no pairs: the relaxation is linear, and its maximiser the most relevant row
         stats: dict[str, Any] = {"iterations": 0, "converged": True, "integral": True}
         return (yield from take_most_relevant(problem, facts, "frank_wolfe", stats))
@@ -161,12 +171,9 @@ class Iterate:
 
 
 @dataclass(frozen=True)
-class Move:
+class Move(Step):
     """From x towards the vertex s: gap Δ, curvature C, ‖s - x‖² and E's; `stays` if s = x."""
 
-    gap: float
-    curvature: float
-    squared: float
     image: Vector
     stays: bool
 
@@ -196,14 +203,14 @@ def _start_at_topk(problem: Problem, facts: Facts) -> Asking[Iterate]:
     return Iterate(0.0, facts.size, ids, rows, np.ones(problem.k), rows.sum(axis=0))
 
 
-def exact_step(move: Move, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
+def exact_step(move: Step, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
     """argmax over [0, 1] of f(x + γd) = f(x) + γΔ + γ²C/2."""
     if move.curvature >= 0.0:
         return 1.0
     return min(1.0, move.gap / -move.curvature)
 
 
-def _lipschitz_step(move: Move, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
+def _lipschitz_step(move: Step, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
     """min(1, Δ/(L‖d‖²)) with L = 2(1-θ)·max(λ, |λ - λ_max|), the spectral norm of the Hessian."""
     penalty = relaxation.penalty
     constant = relaxation.problem.coupling * max(penalty, abs(penalty - eigenvalue))
@@ -212,7 +219,7 @@ def _lipschitz_step(move: Move, t: int, relaxation: Relaxation, eigenvalue: floa
     return move.gap / (constant * move.squared)
 
 
-def _open_loop_step(move: Move, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
+def _open_loop_step(move: Step, t: int, relaxation: Relaxation, eigenvalue: float) -> float:
     return 2.0 / (t + 2.0)
 
 
@@ -220,7 +227,7 @@ _STARTS: dict[str, Callable[[Problem, Facts], Asking[Iterate]]] = {
     "uniform": _start_uniform,
     "topk": _start_at_topk,
 }
-_STEPS: dict[str, Callable[[Move, int, Relaxation, float], float]] = {
+_STEPS: dict[str, Callable[[Step, int, Relaxation, float], float]] = {
     "exact": exact_step,
     "lipschitz": _lipschitz_step,
     "open_loop": _open_loop_step,

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Array, Ids
+from breadth.arrays import Array, Ids, Vector
 from breadth.clock import NO_LIMIT, Clock
+from breadth.methods.partial import Partial
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.selection import Selection, conclude
+from breadth.shortlist.conclude import conclude_on_table
+from breadth.shortlist.fetch import say_nothing_fits
+from breadth.shortlist.pick import pick_on_shortlist
 
 
 def greedy(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[Selection]:
@@ -31,6 +35,11 @@ def msd(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[Se
 def _pick_in_turn(
     problem: Problem, facts: Facts, method: str, relevance_share: float, clock: Clock
 ) -> Asking[Selection]:
+    if problem.sharpness > 1:
+        table, picks = yield from pick_on_shortlist(problem, facts, clock, relevance_share)
+        return conclude_on_table(table, picks, method, {"shortlist": len(table)})
+    if not problem.constraints.is_free:
+        return (yield from _pick_within(problem, facts, method, relevance_share, clock))
     chosen: list[int] = []
     rows: list[Array] = []
     v = np.zeros(len(problem.query))
@@ -53,6 +62,44 @@ def _pick_in_turn(
         v += row
     ids = np.array(chosen, dtype=np.int64)
     return conclude(problem, ids, np.array(rows), method, picked_in_order=True, stats=stats)
+
+
+def _pick_within(
+    problem: Problem, facts: Facts, method: str, relevance_share: float, clock: Clock
+) -> Asking[Selection]:
+    """The same under constraints: a step asks for more and more of the best rows until one of them may join."""
+    partial = Partial(problem)
+    partial.pin((yield from Rows(problem.constraints.pinned)))
+    stats: dict[str, Any] = {}
+    while len(partial) < problem.k:
+        late = len(partial) > 0 and clock.is_over()
+        if late:
+            stats = {"stopped": "time_limit"}
+        by_relevance = late or len(partial) == len(problem.constraints.pinned)
+        v = np.sum([np.zeros(len(problem.query)), *partial.rows], axis=0)
+        direction = problem.query if by_relevance else problem.direction(v, relevance_share)
+        joined = yield from _join_best(partial, direction, facts, len(partial) + 8)
+        if not joined:
+            break
+    if len(partial) == 0:
+        raise say_nothing_fits(problem, facts.size)
+    ids, rows = np.array(partial.ids), np.array(partial.rows)
+    return conclude(problem, ids, rows, method, picked_in_order=True, stats=stats)
+
+
+def _join_best(partial: Partial, direction: Vector, facts: Facts, count: int) -> Asking[bool]:
+    """Take the best row for a direction that may join; whether there is one."""
+    while True:
+        count = min(count, facts.size)
+        ids = (yield from Top(direction[None], count)).ids[0]
+        rows = yield from Rows(ids)
+        fitting = np.flatnonzero(partial.admits(ids, rows))
+        if len(fitting):
+            partial.add(int(ids[fitting[0]]), rows[fitting[0]])
+            return True
+        if count == facts.size:
+            return False
+        count *= 4
 
 
 def _fill(problem: Problem, facts: Facts, chosen: Ids) -> Asking[Ids]:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from breadth.arrays import Array, Positions, Vector
+from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.checks import check_count
 from breadth.clock import NO_LIMIT, Clock
 from breadth.drivers import run
 from breadth.errors import InputError
+from breadth.feasible import NO_CONSTRAINTS
 from breadth.oracles.protocol import Facts, Oracle, describe
 from breadth.picking import pick_greedily
 from breadth.problem import Problem
+from breadth.ranking import best
 from breadth.requests import Asking, Rows, Scores
 from breadth.selection import Selection, conclude
+from breadth.shortlist.conclude import conclude_on_table
+from breadth.shortlist.fetch import Shortlist, say_nothing_fits
+from breadth.shortlist.pick import first_count
+from breadth.shortlist.table import Table
 
 _SAMPLE_PER_CLUSTER = 64
 _ROUNDS = 10
@@ -64,10 +70,11 @@ def muss(
     if wanted > count:
         raise InputError(f"chosen_clusters must be at most the number of clusters ({count}), got {wanted}")
     relevance = (yield from Scores(problem.query[None]))[0]
+    within = not problem.constraints.is_free
     present = np.unique(label)
     picked = _choose_clusters(problem, centres, relevance, label, present, min(wanted, len(present)))
 
-    union = [problem.allowed.best(relevance)]
+    union = [best(relevance, min(first_count(problem), facts.size) if within else problem.k)]
     looked_at = 0
     for cluster in picked:
         if clock.is_over():
@@ -76,15 +83,30 @@ def muss(
         members = np.flatnonzero(label == cluster)
         if len(members) > problem.k:
             rows = yield from Rows(members.astype(np.int64))
-            members = members[_pick(problem, rows, problem.k)]
+            members = members[_pick(replace(problem, constraints=NO_CONSTRAINTS), rows, problem.k)]
         union.append(members)
     ids = np.unique(np.concatenate(union)).astype(np.int64)
-    rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
-    final = _pick(problem, rows, problem.k)
     stats: dict[str, object] = {"clusters": len(present), "chosen_clusters": len(picked), "union": len(ids)}
     if looked_at < len(picked):
         stats["stopped"] = "time_limit"
+    if within:
+        return (yield from _conclude_within(problem, relevance, ids, stats))
+    rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
+    final = _pick(problem, rows, problem.k)
     return conclude(problem, ids[final], rows[final], "muss", picked_in_order=True, stats=stats)
+
+
+def _conclude_within(problem: Problem, relevance: Array, union: Ids, stats: dict[str, object]) -> Asking[Selection]:
+    """Greedy on F over the union, under constraints."""
+    pins = problem.constraints.pinned
+    others = union[problem.constraints.admit(union, relevance[union]) & np.isin(union, pins, invert=True)]
+    ids = np.concatenate((pins, others[np.argsort(-relevance[others], kind="stable")]))
+    rows = yield from Rows(ids)
+    table = Table(problem, Shortlist(ids, rows, relevance[ids].astype(np.float64), len(pins), -np.inf), len(ids))
+    picks = table.pick()
+    if len(picks) == 0:
+        raise say_nothing_fits(problem, len(union))
+    return conclude_on_table(table, picks, "muss", stats)
 
 
 def _pick(problem: Problem, rows: Array, count: int) -> Positions:
@@ -152,5 +174,5 @@ def _choose_clusters(
     groups = np.split(relevance[order], np.flatnonzero(np.diff(label[order])) + 1)
     medians: Vector = np.array([np.median(group) for group in groups])
     rows = np.column_stack((centres[present], medians))
-    outer = Problem.from_scores(centres.shape[1], wanted, problem.theta)
+    outer = replace(Problem.from_scores(centres.shape[1], wanted, problem.theta), sharpness=problem.sharpness)
     return present[_pick(outer, rows, wanted)]

@@ -20,7 +20,7 @@ from breadth.selection import Certificate, Selection
 def run_on_pool(
     solve: Callable[[Problem, Facts], Asking[Selection]], problem: Problem, facts: Facts, pool: int
 ) -> Asking[Selection]:
-    """Run a method on the `pool` most relevant rows, fetched once and held in memory.
+    """Run a method on the `pool` most relevant rows, and the pinned ones, fetched once and held in memory.
 
     What it proves then holds for the pool only, so there is no certificate (unless the pool is everything);
     `stats["pool"]` says how large it was.
@@ -28,10 +28,12 @@ def run_on_pool(
     check_count(pool, "pool")
     if not problem.k <= pool <= facts.size:
         raise InputError(f"pool must be between k ({problem.k}) and the number of rows ({facts.size}), got {pool}")
-    ids = np.sort((yield from Top(problem.query[None], pool)).ids[0])
+    ids = np.union1d((yield from Top(problem.query[None], pool)).ids[0], problem.constraints.pinned)
     block = ArrayOracle.over_block((yield from Rows(ids)), problem.similarity_dim)
-    found = run(solve(problem, describe(block)), block)
+    inside = replace(problem, constraints=problem.constraints.renumber(ids))
+    found = run(solve(inside, describe(block)), block)
     certificate: Certificate | None = None
     if found.certificate is not None and pool == facts.size:
         certificate = replace(found.certificate, exact=found.certificate.exact and facts.exact)
-    return replace(found, ids=ids[found.ids], certificate=certificate).with_stats(pool=pool)
+    copies = tuple(ids[rows] for rows in found.copies)
+    return replace(found, ids=ids[found.ids], copies=copies, certificate=certificate).with_stats(pool=pool)

@@ -9,11 +9,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from breadth.arrays import Array, Vector
+from breadth.arrays import Array, Mask, Vector
 from breadth.clock import Clock
+from breadth.methods.partial import Partial
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Scores
 from breadth.selection import Selection, conclude
+from breadth.shortlist.fetch import say_nothing_fits
+
+_ROUNDING = 2e-7
+"""What float32 arithmetic changes in a cosine: a pair in doubt counts as too close."""
 
 
 class Rule(Protocol):
@@ -36,23 +41,53 @@ class Rule(Protocol):
 def pick_by_rule(problem: Problem, method: str, relevance: Array, rule: Rule, clock: Clock) -> Asking[Selection]:
     """The most relevant row first, then k - 1 times the row with the largest merit. k scans.
 
-    When the time is up, the rest is filled with the most relevant rows, and `stats` says so.
+    Pinned rows come before all others; a row that the constraints do not let in is passed over. When the time is up,
+    the rest is filled with the most relevant rows, and `stats` says so.
     """
-    k = problem.k
-    chosen = np.empty(k, dtype=np.int64)
-    rows = np.empty((k, len(problem.query)))
+    k, constraints = problem.k, problem.constraints
+    partial = Partial(problem)
+    pins = yield from Rows(constraints.pinned)
+    partial.pin(pins)
+    pinned = len(partial)
+    everyone = np.arange(len(relevance))
+    barred = ~constraints.admit(everyone, relevance)
     stats: dict[str, Any] = {}
     for size in range(k):
-        if "stopped" not in stats and clock.is_over():
-            stats |= {"stopped": "time_limit", "filled": k - size}
-        merits = relevance.copy() if size == 0 or stats else rule.rate()
-        problem.allowed.bar(merits, chosen[:size])
-        pick = int(np.argmax(merits))
-        chosen[size] = pick
-        rows[size] = (yield from Rows(chosen[size : size + 1]))[0]
-        if size + 1 < k and not stats:
-            similarities = None
-            if rule.needs_similarities(pick):
-                similarities = (yield from Scores(problem.similarity_direction(rows[size])[None]))[0]
-            rule.learn(pick, rows[size], similarities)
-    return conclude(problem, chosen, rows, method, picked_in_order=True, stats={**rule.stats, **stats})
+        if size < pinned:
+            pick = int(constraints.pinned[size])
+        else:
+            if "stopped" not in stats and clock.is_over():
+                stats |= {"stopped": "time_limit", "filled": k - size}
+            merits = relevance.copy() if size == pinned or stats else rule.rate()
+            pick = _choose(partial, merits, barred)
+            if pick < 0:
+                break
+            partial.add(pick, (yield from Rows(np.array([pick])))[0])
+        if size + 1 < k:
+            yield from _learn(partial, pick, rule, barred, problem, learns=not stats)
+    if len(partial) == 0:
+        raise say_nothing_fits(problem, len(relevance))
+    ids, rows = np.array(partial.ids), np.array(partial.rows)
+    return conclude(problem, ids, rows, method, picked_in_order=True, stats={**rule.stats, **stats})
+
+
+def _choose(partial: Partial, merits: Array, barred: Mask) -> int:
+    """The row with the largest merit that may join; -1 if there is none. Overwrites the merits."""
+    everyone = np.arange(len(merits))
+    merits[barred | ~partial.has_room(everyone)] = -np.inf
+    pick = int(np.argmax(merits))
+    return pick if merits[pick] > -np.inf else -1
+
+
+def _learn(partial: Partial, pick: int, rule: Rule, barred: Mask, problem: Problem, learns: bool) -> Asking[None]:
+    """Tell the rule about a pick, and bar the rows that are too close to it."""
+    distinct = problem.constraints.distinct
+    needed = learns and rule.needs_similarities(pick)
+    similarities = None
+    if needed or distinct is not None:
+        direction = problem.similarity_direction(partial.rows[-1])
+        similarities = (yield from Scores(direction[None]))[0]
+    if distinct is not None:
+        barred |= similarities > distinct - _ROUNDING  # type: ignore[operator]
+    if learns:
+        rule.learn(pick, partial.rows[-1], similarities if needed else None)

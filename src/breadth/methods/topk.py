@@ -9,17 +9,30 @@ from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.selection import Selection, conclude
+from breadth.shortlist.conclude import conclude_on_table
+from breadth.shortlist.pick import pick_on_shortlist
 
 
 def topk(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[Selection]:
     """max Σ c_i, by one search. At θ = 1 that is the whole objective, and the search is its own proof."""
-    return (yield from take_most_relevant(problem, facts, "topk", {}, proved=problem.theta == 1.0))
+    return (yield from take_most_relevant(problem, facts, "topk", {}, problem.theta == 1.0, clock))
 
 
 def take_most_relevant(
-    problem: Problem, facts: Facts, method: str, stats: dict[str, Any], proved: bool = True
+    problem: Problem,
+    facts: Facts,
+    method: str,
+    stats: dict[str, Any],
+    proved: bool = True,
+    clock: Clock = NO_LIMIT,
 ) -> Asking[Selection]:
-    """The k most relevant rows; `proved` where they are the optimum: θ = 1, a single row, or all rows."""
+    """The k most relevant rows; `proved` where they are the optimum: θ = 1, a single row, or all rows.
+
+    Under constraints each in turn is the most relevant row that may join those above it. That is no proof.
+    """
+    if not problem.constraints.is_free:
+        table, picks = yield from pick_on_shortlist(problem, facts, clock, relevance_only=True)
+        return conclude_on_table(table, picks, method, stats)
     ids = (yield from Top(problem.query[None], problem.k)).ids[0]
     rows = yield from Rows(ids)
     bound = problem.value(rows) if proved else None

@@ -1,0 +1,96 @@
+"""Many θ on one shortlist: plain searches serve all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from breadth.certified.effort import EFFORT
+from breadth.certified.shortlist.columns import search_columns
+from breadth.certified.shortlist.search import Found, is_settled, search_table
+from breadth.clock import Clock
+from breadth.oracles.protocol import Facts
+from breadth.problem import Problem
+from breadth.requests import Asking
+from breadth.selection import Selection
+from breadth.shortlist.conclude import conclude_on_table
+from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
+from breadth.shortlist.pick import MOST, first_count
+from breadth.shortlist.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The best sets found for several θ, and the mean relevance of the most relevant allowed set."""
+
+    found: list[Found]
+    top_relevance: float
+
+
+def search_thetas(problem: Problem, facts: Facts, clock: Clock, thetas: Sequence[float]) -> Asking[Curve]:
+    """Find the best set for each θ on shortlists that double until they are long enough for all of them."""
+    if problem.sharpness == 1:
+        found = []
+        for theta in thetas:
+            found.append((yield from search_columns(replace(problem, theta=theta), facts, clock, EFFORT)))
+        return Curve(found, _find_top_relevance(problem, found[-1].table.shortlist))
+    count = first_count(problem)
+    while True:
+        shortlist = yield from fetch_shortlist(problem, facts, count)
+        some = _search_all(problem, shortlist, thetas, clock)
+        if len(some) == len(thetas):
+            done = all(is_settled(f) for f in some) or shortlist.is_complete
+            if done or count >= MOST or clock.is_over():
+                return Curve(some, _find_top_relevance(problem, shortlist))
+        elif shortlist.is_complete:
+            raise say_nothing_fits(problem, len(shortlist))
+        count *= 2
+
+
+def _search_all(problem: Problem, shortlist: Shortlist, thetas: Sequence[float], clock: Clock) -> list[Found]:
+    """The best set for each θ that has one; similarities are computed once for all θ."""
+    tables: dict[int, Table] = {}
+    size = max(EFFORT.block, 2 * problem.k)
+    some = []
+    for theta in thetas:
+        found = search_table(replace(problem, theta=theta), shortlist, size, clock, EFFORT, tables)[0]
+        if found is not None:
+            found.swap_optimal = is_settled(found) and not clock.is_over()
+            some.append(found)
+    return some
+
+
+def _find_top_relevance(problem: Problem, shortlist: Shortlist) -> float:
+    """The mean relevance of the most relevant set that is allowed."""
+    table = Table(problem, shortlist, len(shortlist))
+    return float(table.relevance[table.pick(table.relevance, 0.0)].mean())
+
+
+def choose_for_each(curve: Curve, facts: Facts) -> tuple[Selection, ...]:
+    """For each θ the best of all sets that were found for any, with its own bound.
+
+    The objective is linear in θ, so along them neither relevance nor redundancy falls.
+    """
+    family = {tuple(sorted(f.ids.tolist())): f for f in curve.found}
+    selections = []
+    for own in curve.found:
+        rivals = [own, *(f for f in family.values() if len(f.chosen) == len(own.chosen))]
+        values = [own.problem.value(f.rows) for f in rivals]
+        relevances = [float(f.table.relevance[f.chosen].sum()) for f in rivals]
+        place = int(np.lexsort((relevances, values))[-1])
+        best = rivals[place]
+        selections.append(
+            conclude_on_table(
+                best.table.at(own.problem),
+                best.chosen,
+                "certified",
+                {"shortlist": len(own.table.shortlist)},
+                bound=max(own.bound, values[place]),
+                exact=facts.exact,
+                swap_optimal=own.swap_optimal and set(best.ids.tolist()) == set(own.ids.tolist()),
+                picked_in_order=False,
+            )
+        )
+    return tuple(selections)

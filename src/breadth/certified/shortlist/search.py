@@ -1,0 +1,243 @@
+"""Find the best allowed set and a bound: grow the table and the shortlist until nothing outside matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from breadth import kernels
+from breadth.arrays import Ids, Positions, Vector
+from breadth.certified.effort import Effort
+from breadth.certified.shortlist.bound import Form, Relaxed, relax
+from breadth.clock import Clock
+from breadth.oracles.protocol import Facts
+from breadth.problem import Problem
+from breadth.requests import Asking
+from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
+from breadth.shortlist.table import Table
+
+
+@dataclass
+class Found:
+    """The best set of a table so far, with its bound. `relaxed` is the last relaxation: D = 0, all rows."""
+
+    table: Table
+    chosen: Positions
+    value: float
+    bound: float = np.inf
+    relaxed: Relaxed | None = None
+    swaps: int = 0
+    swap_optimal: bool = False
+    stats: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> Problem:
+        return self.table.problem
+
+    @property
+    def ids(self) -> Ids:
+        return self.table.ids[self.chosen]
+
+    @property
+    def rows(self) -> Vector:
+        return np.asarray(self.table.shortlist.rows[self.chosen], dtype=np.float64)
+
+    def note(self, path: str, rounds: int, otherwise: str) -> None:
+        """Write down how the set was found; `otherwise`: why it ended if the set is not swap-optimal."""
+        self.stats = {
+            "path": path,
+            "kernels": kernels.current().NAME,
+            "rounds": rounds,
+            "swaps": self.swaps,
+            "block": len(self.table),
+            "held": len(self.table.shortlist),
+            "stopped": "swap_optimal" if self.swap_optimal else otherwise,
+        }
+
+
+def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effort) -> Asking[Found]:
+    """The best set found, swap-optimal over the whole collection unless `swap_optimal` says otherwise."""
+    count = max(effort.shortlist, effort.shortlist_for_each * problem.k) + len(problem.constraints.excluded)
+    size = max(effort.block, 2 * problem.k)
+    rounds = 0
+    while True:
+        rounds += 1
+        shortlist = yield from fetch_shortlist(problem, facts, count)
+        found, size = search_table(problem, shortlist, size, clock, effort)
+        if found is not None and (shortlist.is_complete or clock.is_over()):
+            break
+        if found is not None and (is_settled(found) or len(shortlist) >= effort.most_rows):
+            break
+        if shortlist.is_complete:
+            raise say_nothing_fits(problem, len(shortlist))
+        count *= 2
+    found.swap_optimal = is_settled(found) and not clock.is_over()
+    found.note("shortlist", rounds, "time_limit" if clock.is_over() else "rows")
+    return found
+
+
+def search_table(
+    problem: Problem,
+    shortlist: Shortlist,
+    size: int,
+    clock: Clock,
+    effort: Effort,
+    tables: dict[int, Table] | None = None,
+) -> tuple[Found | None, int]:
+    """Search on the first rows of the shortlist, on more and more of them until those outside do not matter.
+
+    Returns the set, or None if no row may be in one, and how many rows it took. `tables`: tables of this shortlist by
+    their size, to be used again for another θ.
+    """
+    known = {} if tables is None else tables
+    while True:
+        if size not in known:
+            known[size] = Table(problem, shortlist, size)
+        table = known[size].at(problem)
+        found = settle(table, shortlist.is_complete and len(table) == len(shortlist), clock, effort)
+        if found is not None and (is_settled(found) or clock.is_over()):
+            return found, size
+        if len(table) == len(shortlist):
+            return found, size
+        size *= 2
+
+
+def is_settled(found: Found) -> bool:
+    """Whether rows outside the table change neither the set, by a swap, nor the bound."""
+    supply = found.table.supply
+    if supply == -np.inf:
+        return True
+    if len(found.chosen) < found.problem.k or found.relaxed is None:
+        return False
+    return not found.relaxed.outside or (
+        found.table.lowest_floor(found.chosen) >= supply - found.table.least_gain and not _raises(found, supply)
+    )
+
+
+def _raises(found: Found, supply: float) -> bool:
+    """Whether rows outside raise the bound."""
+    assert found.relaxed is not None
+    slope = found.relaxed.slope
+    return float(np.partition(slope, len(slope) - found.problem.k)[len(slope) - found.problem.k]) < supply
+
+
+def settle(table: Table, complete: bool, clock: Clock, effort: Effort, start: Positions | None = None) -> Found | None:
+    """The best set of a table and its bound; None if more rows are needed, or none may be in a set.
+
+    `complete`: there are no further rows, so that fewer than k have to do where the rules leave no more. `start`: a
+    set to begin with instead of greedy's.
+    """
+    first = _start(table, complete) if start is None else start.copy()
+    if first is None:
+        return None
+    found = Found(table, first, 0.0)
+    found.swaps += table.swap(found.chosen, clock)
+    _spend_rest(found, clock)
+    found.value = table.value(found.chosen)
+    if table.problem.k == 1 or len(table) == table.problem.k:
+        found.bound = found.value if complete or table.problem.k == 1 else np.inf
+    _bound(found, effort.rough, clock)
+    if _is_closed(found) or clock.is_over():
+        return found
+    _try_starts(found, clock, effort)
+    _bound(found, effort.fine, clock)
+    if not _is_closed(found) and (complete or table.problem.sharpness > 1):
+        _tighten(found, clock)
+    return found
+
+
+def _start(table: Table, complete: bool) -> Positions | None:
+    """Greedy on F. Where it finds fewer than k rows and there are no others, the set has fewer.
+
+    So it has where the budget is spent: how many rows it has is then what greedy finds, with the weights of F for that
+    many rows.
+    """
+    picks = table.pick()
+    while len(picks) < table.problem.k and len(picks) and table.is_short_of_budget(picks):
+        table.resize(len(picks))
+        picks = table.pick()
+    if len(picks) == table.problem.k:
+        return picks
+    if not complete or len(picks) == 0:
+        return None
+    if table.rules.apart.any():
+        lonely = table.pick(-table.rules.apart.sum(axis=1).astype(np.float64), 0.0)
+        picks = lonely if len(lonely) > len(picks) else picks
+    table.resize(len(picks))
+    return picks
+
+
+def _spend_rest(found: Found, clock: Clock) -> None:
+    """Let further rows join as long as the budget allows: a swap may have made room for them."""
+    table = found.table
+    while np.isfinite(table.rules.budget) and len(found.chosen) < table.asked:
+        longer = table.extend(found.chosen)
+        if len(longer) == len(found.chosen):
+            return
+        table.resize(len(longer))
+        found.chosen = longer
+        found.swaps += table.swap(found.chosen, clock)
+
+
+def _bound(found: Found, share: float, clock: Clock) -> None:
+    table = found.table
+    form = Form.plain(table)
+    supply = table.supply if table.problem.sharpness > 1 else -np.inf
+    found.relaxed = relax(table, form, found.chosen, share, supply, clock)
+    found.bound = min(found.bound, found.relaxed.bound)
+
+
+def _is_closed(found: Found) -> bool:
+    return found.bound - found.value <= 1e-7 * found.problem.scale
+
+
+def _try_starts(found: Found, clock: Clock, effort: Effort) -> None:
+    """Start from the relaxation and from greedy sets; then tabu search, the longer the more is left open."""
+    table = found.table
+    assert found.relaxed is not None
+    _offer(found, table.pick(found.relaxed.x, 0.0), clock)
+    order = np.argsort(-table.linear, kind="stable")
+    for number in range(effort.starts):
+        if clock.is_over():
+            return
+        first = int(order[number if number % 2 == 0 else (len(order) - 1) * number // effort.starts])
+        _offer(found, table.pick(table.linear * (1.0 if number % 2 == 0 else 0.5), first=first), clock)
+    open_gap = min(max((found.bound - found.value) / max(found.problem.spread, 1e-300), 0.0), 1.0)
+    iterations = int(effort.tabu * open_gap**0.5)
+    if iterations:
+        trial = found.chosen.copy()
+        table.search(trial, iterations, clock)
+        _offer(found, trial, clock)
+
+
+def _offer(found: Found, start: Positions, clock: Clock) -> None:
+    """Swap from a set, and keep what is found if it is better."""
+    if len(start) < found.problem.k:
+        return
+    found.swaps += found.table.swap(start, clock)
+    value = found.table.value(start)
+    if value > found.value:
+        found.chosen, found.value = start, value
+
+
+def _tighten(found: Found, clock: Clock) -> None:
+    """Exclude rows that can be in no better set, and bound what is left with a tighter form."""
+    table, relaxed = found.table, found.relaxed
+    assert relaxed is not None
+    where = np.flatnonzero(relaxed.survivors)
+    outside = relaxed.outside
+    for _ in range(3):
+        where = np.union1d(where, found.chosen)
+        if len(where) > 512 or clock.is_over():
+            return
+        tighter = relax(
+            table, Form.shifted(table, where), found.chosen, 0.003, table.supply if outside else -np.inf, clock
+        )
+        found.bound = min(found.bound, max(found.value, tighter.bound))
+        left = where[tighter.survivors]
+        outside = outside and tighter.outside
+        if _is_closed(found) or len(left) > 0.8 * len(where):
+            return
+        where = left

@@ -1,0 +1,84 @@
+"""A set that grows row by row over a whole collection: which rows the constraints still let in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from breadth.arrays import Array, Ids, Mask, Vector
+from breadth.errors import InputError
+from breadth.problem import Problem
+
+
+class Partial:
+    """The rows chosen so far, and what they leave of the constraints."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem, self._constraints = problem, problem.constraints
+        self.ids: list[int] = []
+        self.rows: list[Vector] = []
+        self._groups: dict[Any, int] = {}
+        self._spent = 0.0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(self, identity: int, row: Array) -> None:
+        """Take a row in."""
+        one = np.array([identity])
+        self.ids.append(identity)
+        self.rows.append(np.asarray(row, dtype=np.float64))
+        if self._constraints.groups is not None:
+            label = self._constraints.groups(one)[0]
+            self._groups[label] = self._groups.get(label, 0) + 1
+        if self._constraints.costs is not None:
+            self._spent += float(self._constraints.costs(one)[0])
+
+    def has_room(self, ids: Ids) -> Mask:
+        """Which of these rows may join as far as members, exclusions, groups and costs are concerned."""
+        constraints = self._constraints
+        mask = np.isin(ids, np.array(self.ids, dtype=np.int64), invert=True)
+        if len(constraints.excluded):
+            mask &= np.isin(ids, constraints.excluded, invert=True)
+        if constraints.groups is not None and self._groups:
+            full = {label for label, count in self._groups.items() if count >= constraints.per_group}
+            mask &= np.array([label not in full for label in constraints.groups(ids)], dtype=bool)
+        if constraints.costs is not None:
+            mask &= self._spent + constraints.costs(ids) <= constraints.budget
+        return mask
+
+    def admits(self, ids: Ids, rows: Array) -> Mask:
+        """Which of these rows may join."""
+        mask = self.has_room(ids)
+        if self._constraints.floor is not None:
+            mask &= np.asarray(rows, dtype=np.float64) @ self._problem.query >= self._constraints.floor
+        if self._constraints.distinct is not None and self.rows:
+            cosines = self._problem.cosines(rows, np.array(self.rows))
+            mask &= ~(cosines > self._constraints.distinct).any(axis=1)
+        return mask
+
+    def pin(self, rows: Array) -> None:
+        """Take the pinned rows in, or raise an error if they cannot be in one set."""
+        pinned = self._constraints.pinned
+        if len(pinned) > self._problem.k:
+            raise InputError(f"pinned names {len(pinned)} rows, but k is {self._problem.k}")
+        floorless = np.asarray(rows, dtype=np.float64)
+        for identity, row in zip(pinned.tolist(), floorless, strict=True):
+            close = [
+                other
+                for other, there in zip(self.ids, self.rows, strict=True)
+                if self._constraints.distinct is not None
+                and self._problem.cosines(row[None], there[None])[0, 0] > self._constraints.distinct
+            ]
+            if close:
+                raise InputError(
+                    f"pinned and distinct contradict each other: rows {close[0]} and {identity} are pinned, and their "
+                    f"cosine is above distinct={self._constraints.distinct:g}"
+                )
+            if not self.has_room(np.array([identity]))[0]:
+                raise InputError(
+                    f"the pinned rows cannot be in one set: row {identity} is excluded, or its group or the budget is "
+                    "full when it comes in"
+                )
+            self.add(identity, row)

@@ -1,0 +1,22 @@
+"""The settings of `select` that a user need not choose, and the paper's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How relevance is weighed against redundancy, what counts as a copy, and whether the best hit stays."""
+
+    theta: float
+    sharpness: int
+    distinct: float | None
+    keep_best: bool
+
+
+PAPER = Setting(theta=0.7, sharpness=1, distinct=None, keep_best=False)
+"""The paper's objective."""
+
+DEFAULT = Setting(theta=0.5, sharpness=16, distinct=0.9, keep_best=True)
+"""What `python -m benchmarks serve` chose on the choosing halves of its collections."""

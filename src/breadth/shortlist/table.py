@@ -1,0 +1,276 @@
+"""The table: the first rows of a shortlist with their similarities and rules. All searching for sets is done on it."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from breadth import kernels
+from breadth.arrays import Array, Ids, Mask, Matrix, Positions, Vector
+from breadth.clock import Clock
+from breadth.errors import InputError
+from breadth.feasible import Constraints, Parts, Rules, allows, find_parts, free_rules
+from breadth.problem import Problem, sharpen
+from breadth.shortlist.fetch import Shortlist
+
+_GAIN = 1e-7
+"""A swap must gain more than this (times 1 + k), or rounding of the similarities could run in circles."""
+_DOUBT = 1e-5
+"""Cosines this close to `distinct` are computed again in float64."""
+_SWAPS_AT_ONCE, _MOST_SWAPS = 64, 10_000
+
+
+class Table:
+    """Similarities, weighted relevance and rules of the first rows of a shortlist. A set is an array of positions.
+
+    problem     the query; its k is the number of rows that the set has
+    asked       the number of rows that was asked for
+    locked      positions that are in every set: pinned rows, and the best hit if it is to be kept
+    """
+
+    def __init__(self, problem: Problem, shortlist: Shortlist, size: int) -> None:
+        self.problem, self.shortlist, self.asked = problem, shortlist, problem.k
+        self.size = min(size, len(shortlist))
+        rows = shortlist.rows[: self.size]
+        self.relevance: Vector = _rate(problem, rows)
+        self.cosines: Matrix = _multiply_pairs(problem.similar(rows))
+        self.gram: Matrix = np.ascontiguousarray(sharpen(self.cosines, problem.sharpness))
+        self.locked: Positions = np.arange(shortlist.pins)
+        self.rules = free_rules() if not problem.constraints.limits_sets else self._make_rules()
+        self._check_pins()
+        if problem.constraints.keep_best:
+            self._lock_best()
+        self.resize(problem.k)
+
+    def resize(self, k: int) -> None:
+        """Look for sets of k rows from now on."""
+        self.problem = replace(self.problem, k=k)
+        self.linear: Vector = self.problem.linear(self.relevance)
+        self._parts: Parts | None = None
+
+    def at(self, problem: Problem) -> Table:
+        """The same rows for a problem that differs in θ or k alone."""
+        other = copy(self)
+        other.problem = problem
+        other.resize(problem.k)
+        return other
+
+    @property
+    def parts(self) -> Parts:
+        """The relaxation of the rules, for bounds."""
+        if self._parts is None:
+            self._parts = find_parts(self.rules, self.size, self.problem.k)
+        return self._parts
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def ids(self) -> Ids:
+        return self.shortlist.ids[: self.size]
+
+    @property
+    def least_gain(self) -> float:
+        """What a swap must gain to count."""
+        return _GAIN * (1.0 + self.problem.k)
+
+    @property
+    def supply(self) -> float:
+        """What a row outside the table can be worth at the most, for an even sharpness."""
+        beyond = self.shortlist.scores[self.size :]
+        best = float(beyond[0]) if len(beyond) else self.shortlist.ceiling
+        return best if best == -np.inf else self.problem.relevance_weight * best
+
+    def _make_rules(self) -> Rules:
+        constraints, ids = self.problem.constraints, self.ids
+        apart = np.zeros((self.size, self.size), dtype=np.uint8)
+        if constraints.distinct is not None:
+            apart[:] = self._find_conflicts(constraints.distinct)
+        group, room = _number_groups(constraints, ids, self.problem.k)
+        cost = np.zeros(self.size) if constraints.costs is None else constraints.costs(ids).astype(np.float64)
+        locked = np.zeros(self.size, dtype=bool)
+        locked[self.locked] = True
+        return Rules(False, apart, group, room, locked, cost, constraints.budget)
+
+    def _find_conflicts(self, distinct: float) -> Mask:
+        conflicts = self.cosines > distinct
+        rows = self.problem.similar(self.shortlist.rows[: self.size])
+        for i, j in zip(*np.nonzero(np.triu(np.abs(self.cosines - distinct) < _DOUBT, 1)), strict=True):
+            close = float(rows[i].astype(np.float64) @ rows[j].astype(np.float64)) > distinct
+            conflicts[i, j] = conflicts[j, i] = close
+        np.fill_diagonal(conflicts, False)
+        return conflicts
+
+    def _check_pins(self) -> None:
+        """Raise an error if the pinned rows cannot be in one set."""
+        pins, rules = self.locked, self.rules
+        if rules.free or len(pins) == 0:
+            return
+        if len(pins) > self.problem.k:
+            raise InputError(f"pinned names {len(pins)} rows, but k is {self.problem.k}")
+        clash = np.argwhere(np.triu(rules.apart[np.ix_(pins, pins)]))
+        if len(clash):
+            one, other = (int(self.ids[pins[place]]) for place in clash[0])
+            cosine = self.cosines[pins[clash[0][0]], pins[clash[0][1]]]
+            raise InputError(
+                f"pinned and distinct contradict each other: rows {one} and {other} are pinned and have the cosine "
+                f"{cosine:.4f}, above distinct={self.problem.constraints.distinct:g}"
+            )
+        full = np.flatnonzero(np.bincount(rules.group[pins], minlength=len(rules.room)) > rules.room)
+        if len(full):
+            count = int((rules.group[pins] == full[0]).sum())
+            raise InputError(
+                f"pinned and per_group contradict each other: {count} pinned rows are of one group, "
+                f"of which at most {self.problem.constraints.per_group} are allowed"
+            )
+        if rules.cost[pins].sum() > rules.budget:
+            raise InputError(
+                f"pinned and budget contradict each other: the pinned rows cost {rules.cost[pins].sum():g}, "
+                f"more than budget={rules.budget:g}"
+            )
+
+    def _lock_best(self) -> None:
+        """Lock the most relevant row that may stand beside the pinned ones."""
+        picks = np.full(len(self.locked) + 1, -1, dtype=np.int64)
+        picks[: len(self.locked)] = self.locked
+        if len(picks) > self.problem.k:
+            return
+        if self._greedy(self.relevance, 0.0, picks, len(self.locked)) == len(picks):
+            self.locked = picks
+            self.rules.locked[picks[-1]] = True
+
+    def _greedy(self, linear: Vector, coupling: float, picks: Positions, given: int) -> int:
+        return int(kernels.current().greedy(linear, self.gram, coupling, self.rules, picks, given))
+
+    def pick(self, linear: Vector | None = None, coupling: float | None = None, first: int | None = None) -> Positions:
+        """Greedy on F, or by other merits, beside the locked rows: k rows, or fewer if no further row may join."""
+        merits = self.linear if linear is None else linear
+        given = len(self.locked)
+        picks = np.empty(self.problem.k, dtype=np.int64)
+        picks[:given] = self.locked
+        if first is not None and given < len(picks) and not self.rules.free:
+            first = None if not self._may_join(first) else first
+        if first is not None and given < len(picks) and first not in self.locked:
+            picks[given] = first
+            given += 1
+        coupling = self.problem.coupling if coupling is None else coupling
+        count = self._greedy(merits, coupling, picks, given)
+        found: Positions = picks[:count].copy()
+        return found
+
+    def extend(self, chosen: Positions) -> Positions:
+        """The set with the row of the largest marginal value that may join it, if there is one."""
+        longer = np.append(chosen, -1)
+        count = self._greedy(self.linear, self.problem.coupling, longer, len(chosen))
+        return longer[:count]
+
+    def is_short_of_budget(self, chosen: Positions) -> bool:
+        """Whether a further row could join the set if it were not for its cost."""
+        rules = self.rules
+        if rules.free or not np.isfinite(rules.budget):
+            return False
+        room = rules.room - np.bincount(rules.group[chosen], minlength=len(rules.room))
+        fitting = ~rules.apart[chosen].any(axis=0) & (room[rules.group] > 0)
+        fitting[chosen] = False
+        return bool(fitting.any())
+
+    def _may_join(self, row: int) -> bool:
+        """Whether a row may stand beside the locked ones."""
+        rules, locked = self.rules, self.locked
+        group = rules.group[row]
+        return bool(
+            not rules.apart[row, locked].any()
+            and np.count_nonzero(rules.group[locked] == group) < rules.room[group]
+            and rules.cost[locked].sum() + rules.cost[row] <= rules.budget
+        )
+
+    def value(self, chosen: Positions) -> float:
+        """F of a set."""
+        return float(kernels.current().set_value(self.linear, self.gram, self.problem.coupling, chosen))
+
+    def swap(self, chosen: Positions, clock: Clock) -> int:
+        """Exchange one member for one row, in place, as long as F grows and the rules allow it; how many swaps."""
+        done = 0
+        while done < _MOST_SWAPS:
+            count = kernels.current().swap(
+                self.linear, self.gram, self.problem.coupling, self.rules, chosen, self.least_gain, _SWAPS_AT_ONCE
+            )
+            done += count
+            if count < _SWAPS_AT_ONCE or clock.is_over():
+                break
+        return done
+
+    def search(self, chosen: Positions, iterations: int, clock: Clock) -> None:
+        """Tabu search from a set, which becomes the best set met."""
+        kernel = kernels.current()
+        current, totals = chosen.copy(), np.zeros(2)
+        merits = kernel.marginals(self.linear, self.gram, self.problem.coupling, current)
+        free_at = np.zeros(self.size, dtype=np.int64)
+        at_once = max(1, kernel.STEPS_AT_ONCE // (self.size + 16 * self.problem.k))
+        done = 0
+        while done < iterations and not clock.is_over():
+            count = min(at_once, iterations - done)
+            kernel.tabu(
+                self.linear, self.gram, self.problem.coupling, self.rules, chosen, current, merits, free_at, totals,
+                done + 1, count, self.least_gain,
+            )  # fmt: skip
+            done += count
+
+    def find_replacements(self, chosen: Positions) -> dict[int, int] | None:
+        """For the id of each member, the id of the best row that may take its place; members without one are left out.
+
+        None if a row outside the table could be better, or if a member is not in the table.
+        """
+        if len(chosen) < self.problem.k:
+            return None
+        merits = kernels.current().marginals(self.linear, self.gram, self.problem.coupling, chosen)
+        outside = np.setdiff1d(np.arange(self.size), chosen)
+        found: dict[int, int] = {}
+        for member in chosen.tolist():
+            if not self.rules.free and self.rules.locked[member]:
+                continue
+            rest = chosen[chosen != member]
+            if not self.rules.free:
+                tried = np.column_stack((np.tile(rest, (len(outside), 1)), outside))
+                fitting = outside[allows(self.rules, tried)]
+            else:
+                fitting = outside
+            worth = merits[fitting] + self.problem.coupling * self.gram[fitting, member].astype(np.float64)
+            if len(fitting) == 0 or float(worth.max()) < self.supply:
+                if self.supply > -np.inf and self.problem.sharpness > 1:
+                    return None
+                continue
+            found[int(self.ids[member])] = int(self.ids[fitting[np.argmax(worth)]])
+        return found
+
+    def lowest_floor(self, chosen: Positions) -> float:
+        """What a row outside must be worth at least to gain by replacing any member that may go."""
+        merits = kernels.current().marginals(self.linear, self.gram, self.problem.coupling, chosen)[chosen]
+        floors = merits + self.problem.coupling * self.gram.diagonal()[chosen].astype(np.float64)
+        free = np.ones(len(chosen), dtype=bool) if self.rules.free else ~self.rules.locked[chosen]
+        return float(floors[free].min()) if free.any() else np.inf
+
+
+def _rate(problem: Problem, rows: Array) -> Vector:
+    """The relevance of rows, in float64."""
+    if problem.similarity_dim is not None:
+        return np.ascontiguousarray(rows[:, problem.similarity_dim], dtype=np.float64)
+    return kernels.current().inner_at(np.ascontiguousarray(rows), np.arange(len(rows)), problem.query)
+
+
+def _multiply_pairs(rows: Array) -> Matrix:
+    exact = rows if rows.dtype == np.float64 else np.asarray(rows, dtype=np.float32)
+    return np.asarray(exact @ exact.T, dtype=np.float32)
+
+
+def _number_groups(constraints: Constraints, ids: Ids, k: int) -> tuple[Positions, Positions]:
+    """The group of each row as a number, and the room in each group."""
+    if constraints.groups is None:
+        return np.zeros(len(ids), dtype=np.int64), np.array([k + 1])
+    labels: npt.NDArray[np.object_] = np.asarray(constraints.groups(ids), dtype=object)
+    numbers: dict[object, int] = {}
+    group = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
+    return group, np.full(len(numbers), constraints.per_group, dtype=np.int64)
