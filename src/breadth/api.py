@@ -75,11 +75,12 @@ def select(
     sharpness    what counts as redundant: the cosine of two rows to this power, 1 or an even number. With 1, the
                  paper's mean cosine, every resemblance costs; with 16 almost only copies do.
     distinct     no two chosen rows have a cosine above this; 1 allows copies.
-    groups, per_group   the label of each row (its source, say), and how many rows of one label may be chosen.
+    groups, per_group   the label of each row (its source, say; None for none), and how many rows of one label may be
+                 chosen. A sequence with an entry for each row, a mapping from ids, or a function of an array of ids.
     pinned, excluded    ids of rows that must, or must not, be chosen.
     floor        the least relevance of a chosen row.
     keep_best    whether the most relevant row that the other constraints allow is always chosen.
-    costs, budget       what each row costs (its tokens, say), and what the set may cost.
+    costs, budget       what each row costs (its tokens, say; given as groups are), and what the set may cost.
     method       one of `methods()`.
     pool         restrict the method to this many most relevant rows.
     time_limit   seconds after which the best set so far is returned; `stats["stopped"]` then says "time_limit". The

@@ -18,5 +18,5 @@ class Setting:
 PAPER = Setting(theta=0.7, sharpness=1, distinct=None, keep_best=False)
 """The paper's objective."""
 
-DEFAULT = Setting(theta=0.5, sharpness=16, distinct=0.9, keep_best=True)
+DEFAULT = Setting(theta=0.7, sharpness=12, distinct=0.95, keep_best=True)
 """What `python -m benchmarks serve` chose on the choosing halves of its collections."""

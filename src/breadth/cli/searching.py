@@ -9,7 +9,27 @@ import typer
 
 import breadth
 from breadth.cli import plots, show
-from breadth.cli.options import AsJson, EncoderOption, IndexPath, K, Keep, Query, Theta, Where, open_index
+from breadth.cli.options import (
+    AsJson,
+    Budget,
+    Distinct,
+    EncoderOption,
+    Exclude,
+    Floor,
+    GroupBy,
+    IndexPath,
+    K,
+    Keep,
+    KeepBest,
+    PerGroup,
+    Pin,
+    Query,
+    Sharpness,
+    Theta,
+    Where,
+    gather,
+    open_index,
+)
 from breadth.index import Results
 from breadth.index.diagnosis import NEAR_COPY
 from breadth.metrics import near_copies
@@ -32,12 +52,22 @@ def search(
     where: Where = None,
     method: Annotated[str, typer.Option(help=", ".join(breadth.methods()))] = "certified",
     hybrid: Hybrid = 0.0,
+    sharpness: Sharpness = None,
+    distinct: Distinct = None,
+    keep_best: KeepBest = None,
+    group_by: GroupBy = None,
+    per_group: PerGroup = None,
+    pin: Pin = None,
+    exclude: Exclude = None,
+    floor: Floor = None,
+    budget: Budget = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the diverse set for a query, what each passage adds, and what is proved about the set."""
+    """Show the set that serves a query best, what each passage adds, and what is proved about the set."""
+    allowed = gather(sharpness, distinct, keep_best, group_by, per_group, pin, exclude, floor, budget)
     with open_index(index_path, encoder) as opened:
-        found = opened.search(query, k=k, theta=theta, keep=keep, where=where, method=method, hybrid=hybrid)
+        found = opened.search(query, k=k, theta=theta, keep=keep, where=where, method=method, hybrid=hybrid, **allowed)
         adds = None if as_json else [reason.loss for reason in found.selection.explain()]
     if as_json:
         show.print_json(show.results_data(found))
@@ -53,13 +83,19 @@ def compare(
     theta: Theta = None,
     keep: Keep = None,
     where: Where = None,
+    sharpness: Sharpness = None,
+    distinct: Distinct = None,
+    keep_best: KeepBest = None,
+    group_by: GroupBy = None,
+    per_group: PerGroup = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show top-k beside the diverse set: which passages were near-copies, and which came in."""
+    allowed = gather(sharpness, distinct, keep_best, group_by, per_group)
     with open_index(index_path, encoder) as opened:
         plain = opened.search(query, k=k, theta=1.0, where=where)
-        diverse = opened.search(query, k=k, theta=theta, keep=keep, where=where)
+        diverse = opened.search(query, k=k, theta=theta, keep=keep, where=where, **allowed)
         copies = near_copies(opened.oracle(where).rows(plain.selection.ids), NEAR_COPY)
     plain_ids, diverse_ids = {hit.id for hit in plain}, {hit.id for hit in diverse}
     copied = {hit.id for hit, copy in zip(plain, copies, strict=True) if copy}
@@ -74,7 +110,7 @@ def compare(
     show.out.print(show.hits_table(diverse, title, marks=dict.fromkeys(came_in, "new")))
     for name, found in (("top-k", plain), ("diverse", diverse)):
         chosen = found.selection
-        show.out.print(f"{name:8} relevance {chosen.relevance:.3f}, diversity {chosen.diversity:.3f}")
+        show.out.print(f"{name:8} relevance {chosen.relevance:.3f}, redundancy {chosen.redundancy:.3f}")
     _print_summary(diverse)
 
 
@@ -83,6 +119,9 @@ def frontier(
     query: Query,
     k: K = 10,
     where: Where = None,
+    sharpness: Sharpness = None,
+    distinct: Distinct = None,
+    keep_best: KeepBest = None,
     plot: Annotated[
         Path | None, typer.Option(help="draw the curve, with the other methods beside it, to this file")
     ] = None,
@@ -95,7 +134,8 @@ def frontier(
         oracle = opened.oracle(where)
         vector = opened.encode([query])[0]
         pool = min(oracle.size, _POOL)
-        curve = breadth.frontier(oracle, vector, k=k, thetas=_THETAS)
+        allowed = gather(sharpness, distinct, keep_best)
+        curve = breadth.frontier(oracle, vector, k=k, thetas=_THETAS, **allowed)
         curves["certified"] = [(s.relevance, s.diversity) for s in curve]
         for method in _CURVES:
             found = [breadth.select(oracle, vector, k=k, theta=t, method=method, pool=pool) for t in _THETAS]
@@ -113,7 +153,8 @@ def frontier(
 def _print_summary(found: Results) -> None:
     chosen = found.selection
     show.out.print(
-        f"{chosen.method}, θ = {chosen.theta:g}: relevance {chosen.relevance:.3f}, diversity {chosen.diversity:.3f}. "
+        f"{chosen.method}, θ = {chosen.theta:g}, sharpness {chosen.sharpness}: relevance {chosen.relevance:.3f}, "
+        f"redundancy {chosen.redundancy:.3f}, diversity {chosen.diversity:.3f}. "
         f"{show.certificate_sentence(chosen)} ({1000 * float(chosen.stats['seconds']):.0f} ms)",
         soft_wrap=True,
     )

@@ -23,6 +23,8 @@ err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 Curves = dict[str, list[tuple[float, float]]]
 """Relevance and diversity of each method, θ by θ."""
 
+_COPIES = 3
+"""How many near-copies of a passage a table names."""
 _SHOWN = 220
 """How many characters of a passage a table shows."""
 
@@ -59,7 +61,9 @@ def selection_data(found: Selection) -> dict[str, Any]:
         "method": found.method,
         "theta": found.theta,
         "k": found.k,
+        "sharpness": found.sharpness,
         "relevance": found.relevance,
+        "redundancy": found.redundancy,
         "diversity": found.diversity,
         "objective": found.objective,
         "certificate": certificate,
@@ -69,7 +73,16 @@ def selection_data(found: Selection) -> dict[str, Any]:
 
 def results_data(results: Results) -> dict[str, Any]:
     """Describe results as plain data."""
-    hits = [{"id": h.id, "score": h.score, "text": h.text, "metadata": dict(h.metadata)} for h in results]
+    hits = [
+        {
+            "id": h.id,
+            "score": h.score,
+            "text": h.text,
+            "metadata": dict(h.metadata),
+            "copies": [{"id": c.id, "metadata": dict(c.metadata)} for c in h.copies],
+        }
+        for h in results
+    ]
     return {"query": results.query, "searched": results.searched, "hits": hits, **selection_data(results.selection)}
 
 
@@ -81,8 +94,10 @@ def certificate_sentence(found: Selection) -> str:
     if not c.exact:
         return f"Estimated to be within {c.gap:.4f} of the best objective there is (the engine searches approximately)."
     if c.optimal:
-        return "Proved optimal: no other set of this size has a larger objective."
-    return f"Proved: no set of {found.k} has an objective above {c.bound:.4f}; this one has {found.objective:.4f}."
+        return "Proved optimal: no other allowed set of this size has a larger objective."
+    return (
+        f"Proved: no allowed set of {found.k} has an objective above {c.bound:.4f}; this one has {found.objective:.4f}."
+    )
 
 
 def hits_table(results: Results, title: str, adds: Any = None, marks: dict[str, str] | None = None) -> Table:
@@ -108,6 +123,9 @@ def _passage_text(hit: Hit, mark: str) -> Text:
     text.append(hit.id, style="bold")
     words = " ".join(hit.text.split())
     text.append("  " + (words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"))
+    if hit.copies:
+        names = ", ".join(copy.id for copy in hit.copies[:_COPIES]) + (", …" if len(hit.copies) > _COPIES else "")
+        text.append(f"  (stands for {len(hit.copies)} near-copies: {names})", style="dim")
     return text
 
 

@@ -52,10 +52,11 @@ def _check_metadata(identity: str, name: Any, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Hit:
-    """A chosen document with its relevance."""
+    """A chosen document with its relevance, and the near-copies that it stands for (see `Selection.copies`)."""
 
     document: Document
     score: float
+    copies: tuple[Document, ...] = ()
 
     @property
     def id(self) -> str:

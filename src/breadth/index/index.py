@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,6 +15,7 @@ from breadth.index.encoding import RecordedEncoder
 from breadth.index.layout import Layout
 from breadth.index.reader import Reader
 from breadth.index.store import Store
+from breadth.index.wishes import Wishes
 from breadth.index.writer import BATCH, Added, Writer
 from breadth.oracles.segmented import SegmentedOracle
 
@@ -128,19 +129,29 @@ class Index:
         method: str = "certified",
         hybrid: float = 0.0,
         scores: dict[str, float] | None = None,
+        group_by: str | None = None,
+        pinned: Sequence[str] = (),
+        excluded: Sequence[str] = (),
+        budget: float | None = None,
+        count: Callable[[str], float] | None = None,
         **options: Any,
     ) -> Results:
-        """Choose the k documents that are together relevant to the query and different from each other.
+        """Choose the k documents that together serve the query best: relevant, without copies.
 
         query     a text, or a unit vector.
         where     an SQL condition over metadata, id and text. It restricts the collection before anything is chosen.
         hybrid    weight in [0, 1] of BM25 beside the vectors. Both scores are scaled to [0, 1] over the collection,
                   then mixed.
         scores    relevance from outside (a reranker, say) by document id. Only these documents can be chosen.
-        All other arguments are those of `breadth.select`.
+        group_by  a metadata field: of the documents with one value of it at most `per_group` are chosen (1 by default).
+        pinned, excluded   ids of documents that must, or must not, be chosen.
+        budget    how many words the chosen texts may have together, at most k of them. `count` is a function that
+                  counts something else, tokens for example.
+        All other arguments are those of `breadth.select`: sharpness, distinct, floor, keep_best, ….
         """
         options |= {"theta": theta, "keep": keep, "method": method}
-        return self._reader.search(query, k, where, hybrid, scores, options)
+        wishes = Wishes(group_by, tuple(pinned), tuple(excluded), budget, count)
+        return self._reader.search(query, k, where, hybrid, scores, options, wishes)
 
     def lookup(self, text: str, limit: int = 10) -> list[Hit]:
         """Return the documents that share words with a text, best BM25 score first, at most `limit`."""

@@ -15,8 +15,10 @@ from breadth.index.collection import Collection
 from breadth.index.documents import Document, Hit, Results
 from breadth.index.encoding import RecordedEncoder
 from breadth.index.store import StaleError
+from breadth.index.wishes import Wishes
 from breadth.oracles.segmented import SegmentedOracle
 
+NO_WISHES = Wishes()
 _ATTEMPTS = 5
 """How often a search starts anew because a writer has just merged or removed what it was reading."""
 
@@ -71,6 +73,7 @@ class Reader:
         hybrid: float,
         scores: dict[str, float] | None,
         options: dict[str, Any],
+        wishes: Wishes = NO_WISHES,
     ) -> Results:
         """Choose k documents, as `Index.search` describes; `options` are those of `breadth.select`."""
         if scores is None:
@@ -83,12 +86,15 @@ class Reader:
                     oracle, relevance = self._rate(text, vector, where, hybrid, scores)
                     check_k(k, oracle.size)
                     asked = {"query": vector} if relevance is None else {"scores": relevance}
-                    selection = api.select(oracle, **asked, k=k, **options)
+                    told = wishes.translate(options, self._store, oracle)
+                    selection = api.select(oracle, **asked, k=k, **told)
                     documents = self._store.documents(oracle.numbers[selection.ids])
+                    copies = [tuple(self._store.documents(oracle.numbers[rows])) for rows in selection.copies]
             except (StaleError, FileNotFoundError):  # a writer has just merged or removed what was read
                 self._collection.forget()
                 continue
-            hits = tuple(Hit(d, float(s)) for d, s in zip(documents, selection.scores, strict=True))
+            stands_for = copies or [()] * len(documents)
+            hits = tuple(Hit(d, float(s), c) for d, s, c in zip(documents, selection.scores, stands_for, strict=True))
             return Results(text, hits, selection, oracle.size)
         raise StoreError(f"{self._folder} lacks what it names: it changes too fast, or is damaged")
 

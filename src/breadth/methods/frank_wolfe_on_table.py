@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from breadth.arrays import Positions, Vector
-from breadth.certified.shortlist.bound import Form, bound_at
 from breadth.clock import Clock
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Top
 from breadth.selection import Selection
+from breadth.shortlist.bound import Form, bound_at
 from breadth.shortlist.conclude import conclude_on_table
 from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
 from breadth.shortlist.pick import MOST, first_count

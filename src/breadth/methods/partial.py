@@ -31,7 +31,8 @@ class Partial:
         self.rows.append(np.asarray(row, dtype=np.float64))
         if self._constraints.groups is not None:
             label = self._constraints.groups(one)[0]
-            self._groups[label] = self._groups.get(label, 0) + 1
+            if label is not None:  # a row without a label is in no group
+                self._groups[label] = self._groups.get(label, 0) + 1
         if self._constraints.costs is not None:
             self._spent += float(self._constraints.costs(one)[0])
 

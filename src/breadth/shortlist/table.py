@@ -272,5 +272,7 @@ def _number_groups(constraints: Constraints, ids: Ids, k: int) -> tuple[Position
         return np.zeros(len(ids), dtype=np.int64), np.array([k + 1])
     labels: npt.NDArray[np.object_] = np.asarray(constraints.groups(ids), dtype=object)
     numbers: dict[object, int] = {}
-    group = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
-    return group, np.full(len(numbers), constraints.per_group, dtype=np.int64)
+    group = np.array([0 if x is None else numbers.setdefault(x, len(numbers) + 1) for x in labels], dtype=np.int64)
+    room = np.full(len(numbers) + 1, constraints.per_group, dtype=np.int64)
+    room[0] = k + 1  # rows without a label are in no group
+    return group, room

@@ -10,11 +10,11 @@ import numpy as np
 from breadth import kernels
 from breadth.arrays import Ids, Positions, Vector
 from breadth.certified.effort import Effort
-from breadth.certified.shortlist.bound import Form, Relaxed, relax
 from breadth.clock import Clock
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
+from breadth.shortlist.bound import Form, Relaxed, relax
 from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
 from breadth.shortlist.table import Table
 
