@@ -46,6 +46,7 @@ class Certificate:
         than that, the difference is reported as the gap. If it is clearly lower, the engine is not exact although it
         says so, or its rows are not of unit length: that is an error.
         """
+        bound, objective = float(bound), float(objective)
         unit = 1.0 + abs(objective)
         if exact and bound < objective - 1e-4 * unit:
             raise OracleError(

@@ -145,7 +145,7 @@ def test_fields_with_unusual_names_can_be_asked_for(index):
     made = [Document(f"d{i}", "asthma fever", {"année": i, "number": 10 + i, "two words": "x" * i}) for i in range(4)]
     index.add(made)
     for where, wanted in (("année >= 2", {"d2", "d3"}), ("number = 11", {"d1"}), ("\"two words\" = 'xx'", {"d2"})):
-        assert {h.id for h in index.search("fever", k=len(wanted), where=where)} == wanted
+        assert {h.id for h in index.search("fever", k=len(wanted), theta=1.0, where=where)} == wanted
         assert index.search("fever", k=1, where=where).searched == len(wanted)
 
 
@@ -315,7 +315,7 @@ def kill_while_adding(path, after):
     counts = [int(line) for line in reported if line.endswith("\n")]
     with Index.open(path, Letters()) as index:
         size = len(index)
-        found = index.search("fever", k=size)
+        found = index.search("fever", k=size, theta=1.0)
         whole = {Frozen(h.document) for h in found} == set_of(size)
         return size >= max(counts) and size % 20 == 0 and whole
 

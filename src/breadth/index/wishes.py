@@ -71,7 +71,7 @@ class _Shelf:
 
 
 def _find_rows(name: str, ids: Sequence[str], store: Store, oracle: SegmentedOracle) -> Ids:
-    """The rows of documents. A document that is not among those to choose from cannot be pinned; excluding it is fine."""
+    """The rows of documents. One that is not among those to choose from cannot be pinned; excluding it is fine."""
     found = store.find(list(ids))
     unknown = [identity for identity in ids if identity not in found]
     if unknown:
