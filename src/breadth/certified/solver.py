@@ -11,6 +11,7 @@ from breadth.certified.effort import EFFORT, Effort, check_effort
 from breadth.certified.opening import open_search
 from breadth.certified.prove import prove_optimal
 from breadth.certified.shortlist.columns import search_columns
+from breadth.certified.shortlist.prove import prove_on_table
 from breadth.certified.shortlist.search import search_shortlist
 from breadth.checks import check_number
 from breadth.clock import NO_LIMIT, Clock
@@ -51,7 +52,7 @@ def certified(
         stats = {"stopped": "swap_optimal", "rounds": 0, "swaps": 0, "block": problem.k, "held": problem.k}
         return (yield from take_most_relevant(problem, facts, "certified", stats))
     if not problem.is_plain:
-        return (yield from _solve_shortlist(problem, facts, clock, check_effort(effort)))
+        return (yield from _solve_shortlist(problem, facts, clock, check_effort(effort), prove))
     search = yield from open_search(problem, facts, clock, check_effort(effort), tolerance)
     stopped = yield from search.run()
     ids, rows, stats = search.bench.chosen_ids, search.bench.chosen_rows, search.stats
@@ -65,9 +66,12 @@ def certified(
     return conclude(problem, ids, rows, "certified", bound=bound, exact=facts.exact, swap_optimal=settled, stats=stats)
 
 
-def _solve_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effort) -> Asking[Selection]:
+def _solve_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effort, prove: float) -> Asking[Selection]:
     search = search_shortlist if problem.sharpness > 1 else search_columns
     found = yield from search(problem, facts, clock, effort)
+    whole = problem.sharpness > 1 or found.table.shortlist.is_complete
+    if prove > 0.0 and found.swap_optimal and whole:
+        prove_on_table(found, clock.within(prove))
     return conclude_on_table(
         found.table,
         found.chosen,

@@ -20,7 +20,7 @@ from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Top
 from breadth.selection import Selection
-from breadth.shortlist.bound import Form, bound_at
+from breadth.shortlist.bound import Form
 from breadth.shortlist.conclude import conclude_on_table
 from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
 from breadth.shortlist.pick import MOST, first_count
@@ -134,7 +134,8 @@ def _bound(table: Table, x: Vector, facts: Facts) -> Asking[float]:
     """A bound on F of every allowed set of the collection, at x."""
     problem = table.problem
     if problem.sharpness > 1 or table.shortlist.is_complete:
-        return bound_at(table, Form.plain(table), x, table.supply)
+        form = Form.plain(table)
+        return form.bound_at(x, form.slopes(x), table.supply)
     u = x @ np.asarray(table.shortlist.rows, dtype=np.float64)
     found = yield from Top(problem.direction(u)[None], min(problem.k, facts.size))
     return problem.dual_bound(u, float(found.scores[0].sum()), facts.max_squared_norm)

@@ -6,7 +6,8 @@ On sets x_i² = x_i, so any diagonal D may be moved out of the quadratic form:
 
 Where S - D is positive semidefinite this is concave, and its maximum over the relaxed allowed sets bounds F. D = 0
 always will do; D = λ_min(S)·I is tighter. The similarity of two rows that may not be in one set never counts, so it may
-be taken as 0: copies then do not make S singular.
+be taken as 0: copies then do not make S singular. Tighter still is a diagonal with an entry for each row, the largest
+where x is undecided (∂bound/∂d_i = -coupling/2 · x_i(1-x_i)).
 
 Rows outside the table are worth at most `supply` each for an even sharpness, where no similarity is negative: they
 enter the bound as a supply of rows with that score. A budget enters with a price ρ ≥ 0: for any ρ the scores less
@@ -15,7 +16,7 @@ enter the bound as a supply of rows with that score. A budget enters with a pric
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from breadth.feasible import Parts, best_sum
 from breadth.shortlist.table import Table
 
 _STEPS_AT_ONCE, _MOST_STEPS = 256, 20_000
+_PRICES, _NEWTON_STEPS = 12, 12
 _ROUNDING = 2e-6
 """What float32 similarities change in an eigenvalue, for each row."""
 
@@ -46,13 +48,21 @@ class Relaxed:
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """The quadratic form of some rows of a table, with a diagonal: what is maximised over the relaxed sets."""
+    """What is maximised over relaxed sets of k rows: constant + linear'x - coupling/2 · x'Gx, with G = S - D.
+
+    where      the rows, as positions in a table, rising
+    cost       what they cost, and the `budget` for them
+    """
 
     where: Positions
     linear: Vector
     gram: Matrix
     parts: Parts
     cost: Vector
+    k: int
+    coupling: float
+    budget: float
+    constant: float = 0.0
 
     @classmethod
     def plain(cls, table: Table) -> Form:
@@ -60,75 +70,141 @@ class Form:
         return cls._make(table, np.arange(len(table)), table.gram)
 
     @classmethod
-    def shifted(cls, table: Table, where: Positions) -> Form:
-        """Some rows, D = λ_min(S)·I, and 0 for the similarity of rows that may not be in one set."""
+    def shifted(cls, table: Table, where: Positions, weights: Vector | None = None) -> Form:
+        """Some rows, with a diagonal, and 0 for the similarity of rows that may not be in one set.
+
+        D = λ_min(S)·I; or with `weights` the diagonal for which Σ weights_i d_i is about the largest.
+        """
         gram = table.gram[np.ix_(where, where)]
         rules = table.rules
         if not rules.free:
             gram[rules.apart[np.ix_(where, where)] > 0] = 0.0
-        least = float(np.linalg.eigvalsh(gram.astype(np.float64))[0]) - _ROUNDING * len(where)
-        gram[np.diag_indices_from(gram)] -= np.float32(least)
+        exact = gram.astype(np.float64)
+        diagonal = np.full(len(where), float(np.linalg.eigvalsh(exact)[0]) - _ROUNDING * len(where))
+        if weights is not None:
+            diagonal = largest_diagonal(exact, diagonal, weights)
+        gram[np.diag_indices_from(gram)] -= diagonal.astype(np.float32)
         return cls._make(table, where, gram)
 
     @classmethod
     def _make(cls, table: Table, where: Positions, gram: Matrix) -> Form:
-        half = 0.5 * table.problem.coupling
-        linear = table.linear[where] + half * gram.diagonal().astype(np.float64)
-        cost = np.zeros(len(where)) if table.rules.free else table.rules.cost[where]
+        problem, rules = table.problem, table.rules
+        linear = table.linear[where] + 0.5 * problem.coupling * gram.diagonal().astype(np.float64)
+        cost = np.zeros(len(where)) if rules.free else rules.cost[where]
         parts = table.parts
         if len(where) < len(table):
             parts = Parts(parts.part[where], parts.room, parts.locked[where])
-        return cls(where, linear, gram, parts, cost)
+        return cls(where, linear, gram, parts, cost, problem.k, problem.coupling, rules.budget)
+
+    def indicate(self, chosen: Positions) -> Vector:
+        """The x of a set, given by positions in the table."""
+        x = np.zeros(len(self.where))
+        x[np.searchsorted(self.where, chosen)] = 1.0
+        return x
+
+    def restrict(self, keep: Positions, take: Positions) -> Form:
+        """The form over the rows `keep` alone (positions in this form), for sets that also hold the rows `take`."""
+        gram = self.gram.astype(np.float64)
+        constant = float(self.linear[take].sum()) - 0.5 * self.coupling * float(gram[np.ix_(take, take)].sum())
+        room = self.parts.room - np.bincount(self.parts.part[take], minlength=len(self.parts.room))
+        return Form(
+            self.where[keep],
+            self.linear[keep] - self.coupling * gram[np.ix_(keep, take)].sum(axis=1),
+            np.ascontiguousarray(self.gram[np.ix_(keep, keep)]),
+            Parts(self.parts.part[keep], room, self.parts.locked[keep]),
+            self.cost[keep],
+            self.k - len(take),
+            self.coupling,
+            self.budget - float(self.cost[take].sum()),
+            self.constant + constant,
+        )
+
+    def priced(self, price: float) -> Form:
+        """The form with a price on costs instead of the budget."""
+        if price == 0.0:
+            return replace(self, budget=np.inf)
+        constant = self.constant + price * self.budget
+        return replace(self, linear=self.linear - price * self.cost, constant=constant, budget=np.inf)
+
+    def slopes(self, x: Vector) -> Vector:
+        """The gradient at x."""
+        return self.linear - self.coupling * (self.gram.astype(np.float64) @ x)
+
+    def bound_at(self, x: Vector, slope: Vector, supply: float) -> float:
+        """The value at x, plus the most that its linearisation gains towards an allowed set."""
+        value = self.constant + 0.5 * float(self.linear @ x - slope @ x)
+        return value + best_sum(slope, self.k, self.parts, supply)
 
 
-def relax(table: Table, form: Form, chosen: Positions, share: float, supply: float, clock: Clock) -> Relaxed:
-    """Bound F, from the set `chosen` (positions in the table) on, to a `share` of what is left open above it.
+@dataclass(frozen=True)
+class Aim:
+    """How far to go: to a `share` of what is left open above the value `best` of a set; `least` counts as nothing.
 
     `supply`: what a row outside can be worth, -∞ if there is none.
     """
-    best = table.value(chosen)
-    x = np.zeros(len(form.where))
-    x[np.searchsorted(form.where, chosen)] = 1.0
-    price = 0.0
-    found = _climb(table, form, x, best, share, supply, price, clock)
-    if np.isfinite(table.rules.budget):
-        found = _search_price(table, form, found, best, share, supply, clock)
-    return found
+
+    best: float
+    share: float
+    least: float
+    supply: float = -np.inf
 
 
-def _climb(
-    table: Table, form: Form, x: Vector, best: float, share: float, supply: float, price: float, clock: Clock
-) -> Relaxed:
-    """Maximise the form at one price, and say what that bounds."""
-    problem, kernel = table.problem, kernels.current()
-    linear = form.linear - price * form.cost
-    constant = price * table.rules.budget if price else 0.0
-    least = 1e-7 * problem.scale
-    done = 0
+def relax(form: Form, x: Vector, aim: Aim, clock: Clock) -> Relaxed:
+    """Bound F over all sets of the form, from x on, which it moves; with a budget at the best price for costs."""
+    found = _climb(form.priced(0.0), x, aim, clock)
+    if not np.isfinite(form.budget):
+        return found
+    return _search_price(form, found, aim, clock)
+
+
+def _climb(form: Form, x: Vector, aim: Aim, clock: Clock) -> Relaxed:
+    """Maximise a form without a budget, and say what that bounds."""
+    kernel, done = kernels.current(), 0
+    base = aim.best - form.constant
     while True:
         gap, value = kernel.relax(
-            linear, form.gram, problem.k, problem.coupling, form.parts, x, best - constant, share, least, _STEPS_AT_ONCE
+            form.linear, form.gram, form.k, form.coupling, form.parts, x, base, aim.share, aim.least, _STEPS_AT_ONCE
         )
         done += _STEPS_AT_ONCE
-        if gap <= max(least, share * (value + constant - best)) or done >= _MOST_STEPS or clock.is_over():
+        if gap <= max(aim.least, aim.share * (value - base)) or done >= _MOST_STEPS or clock.is_over():
             break
-    slope = linear - problem.coupling * (form.gram.astype(np.float64) @ x)
-    bound = _linearise(linear, slope, x, problem.k, form.parts, supply) + constant
-    losses = find_losses(slope, problem.k, form.parts, supply)
-    resolution = 1e-9 * problem.scale
-    worth = bound - losses
-    return Relaxed(bound, x, slope, worth[:-1] > best + resolution, bool(worth[-1] > best + resolution))
+    slope = form.slopes(x)
+    bound = form.bound_at(x, slope, aim.supply)
+    worth = bound - find_losses(slope, form.k, form.parts, aim.supply)
+    alive = worth > aim.best + 0.01 * aim.least
+    return Relaxed(bound, x, slope, alive[:-1], bool(alive[-1]))
 
 
-def bound_at(table: Table, form: Form, x: Vector, supply: float) -> float:
-    """The bound that a given x gives."""
-    slope = form.linear - table.problem.coupling * (form.gram.astype(np.float64) @ x)
-    return _linearise(form.linear, slope, x, table.problem.k, form.parts, supply)
+def largest_diagonal(similarities: Vector, inside: Vector, weights: Vector) -> Vector:
+    """A diagonal d with S - diag(d) positive definite and Σ weights_i d_i about as large as it can be.
+
+    Newton's steps on Σ weights_i d_i + μ log det(S - diag(d)) from `inside`, μ falling: an interior point method. Every
+    iterate is valid.
+    """
+    weights = weights / weights.sum()
+    scale = float(similarities.diagonal().max())
+    diagonal = inside - 0.02 * scale
+    barrier = 0.1 * scale / len(weights)
+    for _ in range(_NEWTON_STEPS):
+        inverse = np.linalg.inv(similarities - np.diag(diagonal))
+        gradient = weights - barrier * inverse.diagonal()
+        step = np.linalg.solve(barrier * inverse * inverse.T + 1e-12 * np.eye(len(weights)), gradient)
+        diagonal = _step_inside(similarities, diagonal, step)
+        barrier *= 0.4
+    return diagonal - _ROUNDING * len(weights)
 
 
-def _linearise(linear: Vector, slope: Vector, x: Vector, k: int, parts: Parts, supply: float) -> float:
-    """The value at x, plus the most that its linearisation gains towards an allowed set."""
-    return 0.5 * float(linear @ x - slope @ x) + best_sum(slope, k, parts, supply)
+def _step_inside(similarities: Vector, diagonal: Vector, step: Vector) -> Vector:
+    """The longest of ever shorter steps that stays positive definite."""
+    length = 1.0
+    while length > 1e-4:
+        tried: Vector = diagonal + length * step
+        try:
+            np.linalg.cholesky(similarities - np.diag(tried))
+            return tried
+        except np.linalg.LinAlgError:
+            length *= 0.5
+    return diagonal
 
 
 def find_losses(slope: Vector, k: int, parts: Parts, supply: float) -> Vector:
@@ -155,23 +231,16 @@ def find_losses(slope: Vector, k: int, parts: Parts, supply: float) -> Vector:
     return np.append(np.maximum(losses, 0.0), max(weakest - supply, 0.0) if supply > -np.inf else np.inf)
 
 
-def _search_price(
-    table: Table, form: Form, found: Relaxed, best: float, share: float, supply: float, clock: Clock
-) -> Relaxed:
-    """The price of the budget whose bound is the lowest, by golden section on a convex function."""
-    scale = float(np.abs(found.slope).max()) / max(float(form.cost[form.cost > 0].min(initial=np.inf)), 1e-12)
-    if not np.isfinite(scale) or scale == 0.0:
-        return found
+def _search_price(form: Form, found: Relaxed, aim: Aim, clock: Clock) -> Relaxed:
+    """The price of the budget whose bound is the lowest, by golden section: the bound is convex in the price."""
+    cheapest = float(form.cost[form.cost > 0].min(initial=np.inf))
+    low, high = 0.0, float(np.abs(found.slope).max()) / cheapest
     lowest = found
-    low, high = 0.0, scale
-    for _ in range(_PRICES):
+    for _ in range(_PRICES if high > 0.0 else 0):
         if clock.is_over():
             break
-        middle = np.array([low + 0.382 * (high - low), low + 0.618 * (high - low)])
-        tried = [_climb(table, form, found.x.copy(), best, share, supply, float(p), clock) for p in middle]
+        prices = (low + 0.382 * (high - low), low + 0.618 * (high - low))
+        tried = [_climb(form.priced(price), found.x.copy(), aim, clock) for price in prices]
         lowest = min(lowest, *tried, key=lambda relaxed: relaxed.bound)
-        low, high = (low, float(middle[1])) if tried[0].bound <= tried[1].bound else (float(middle[0]), high)
+        low, high = (low, prices[1]) if tried[0].bound <= tried[1].bound else (prices[0], high)
     return lowest
-
-
-_PRICES = 12

@@ -11,10 +11,11 @@ from breadth import kernels
 from breadth.arrays import Ids, Positions, Vector
 from breadth.certified.effort import Effort
 from breadth.clock import Clock
+from breadth.feasible import best_sum
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
-from breadth.shortlist.bound import Form, Relaxed, relax
+from breadth.shortlist.bound import Aim, Form, Relaxed, relax
 from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
 from breadth.shortlist.table import Table
 
@@ -120,7 +121,8 @@ def _raises(found: Found, supply: float) -> bool:
     """Whether rows outside raise the bound."""
     assert found.relaxed is not None
     slope = found.relaxed.slope
-    return float(np.partition(slope, len(slope) - found.problem.k)[len(slope) - found.problem.k]) < supply
+    k, parts = found.problem.k, found.table.parts
+    return best_sum(slope, k, parts, supply) > best_sum(slope, k, parts)
 
 
 def settle(table: Table, complete: bool, clock: Clock, effort: Effort, start: Positions | None = None) -> Found | None:
@@ -139,12 +141,12 @@ def settle(table: Table, complete: bool, clock: Clock, effort: Effort, start: Po
     if table.problem.k == 1 or len(table) == table.problem.k:
         found.bound = found.value if complete or table.problem.k == 1 else np.inf
     _bound(found, effort.rough, clock)
-    if _is_closed(found) or clock.is_over():
+    if is_closed(found) or clock.is_over():
         return found
     _try_starts(found, clock, effort)
     _bound(found, effort.fine, clock)
-    if not _is_closed(found) and (complete or table.problem.sharpness > 1):
-        _tighten(found, clock)
+    if not is_closed(found) and (complete or table.problem.sharpness > 1):
+        _tighten(found, clock, effort)
     return found
 
 
@@ -184,12 +186,18 @@ def _spend_rest(found: Found, clock: Clock) -> None:
 def _bound(found: Found, share: float, clock: Clock) -> None:
     table = found.table
     form = Form.plain(table)
-    supply = table.supply if table.problem.sharpness > 1 else -np.inf
-    found.relaxed = relax(table, form, found.chosen, share, supply, clock)
+    found.relaxed = relax(form, form.indicate(found.chosen), _aim(found, share, True), clock)
     found.bound = min(found.bound, found.relaxed.bound)
 
 
-def _is_closed(found: Found) -> bool:
+def _aim(found: Found, share: float, outside: bool) -> Aim:
+    """How far to go with a relaxation; `outside`: whether rows outside may be in a better set."""
+    table = found.table
+    supply = table.supply if outside and table.problem.sharpness > 1 else -np.inf
+    return Aim(table.value(found.chosen), share, 1e-7 * found.problem.scale, supply)
+
+
+def is_closed(found: Found) -> bool:
     return found.bound - found.value <= 1e-7 * found.problem.scale
 
 
@@ -197,22 +205,22 @@ def _try_starts(found: Found, clock: Clock, effort: Effort) -> None:
     """Start from the relaxation and from greedy sets; then tabu search, the longer the more is left open."""
     table = found.table
     assert found.relaxed is not None
-    _offer(found, table.pick(found.relaxed.x, 0.0), clock)
+    offer(found, table.pick(found.relaxed.x, 0.0), clock)
     order = np.argsort(-table.linear, kind="stable")
     for number in range(effort.starts):
         if clock.is_over():
             return
         first = int(order[number if number % 2 == 0 else (len(order) - 1) * number // effort.starts])
-        _offer(found, table.pick(table.linear * (1.0 if number % 2 == 0 else 0.5), first=first), clock)
+        offer(found, table.pick(table.linear * (1.0 if number % 2 == 0 else 0.5), first=first), clock)
     open_gap = min(max((found.bound - found.value) / max(found.problem.spread, 1e-300), 0.0), 1.0)
     iterations = int(effort.tabu * open_gap**0.5)
     if iterations:
         trial = found.chosen.copy()
         table.search(trial, iterations, clock)
-        _offer(found, trial, clock)
+        offer(found, trial, clock)
 
 
-def _offer(found: Found, start: Positions, clock: Clock) -> None:
+def offer(found: Found, start: Positions, clock: Clock) -> None:
     """Swap from a set, and keep what is found if it is better."""
     if len(start) < found.problem.k:
         return
@@ -222,7 +230,7 @@ def _offer(found: Found, start: Positions, clock: Clock) -> None:
         found.chosen, found.value = start, value
 
 
-def _tighten(found: Found, clock: Clock) -> None:
+def _tighten(found: Found, clock: Clock, effort: Effort) -> None:
     """Exclude rows that can be in no better set, and bound what is left with a tighter form."""
     table, relaxed = found.table, found.relaxed
     assert relaxed is not None
@@ -232,12 +240,11 @@ def _tighten(found: Found, clock: Clock) -> None:
         where = np.union1d(where, found.chosen)
         if len(where) > 512 or clock.is_over():
             return
-        tighter = relax(
-            table, Form.shifted(table, where), found.chosen, 0.003, table.supply if outside else -np.inf, clock
-        )
+        form = Form.shifted(table, where)
+        tighter = relax(form, form.indicate(found.chosen), _aim(found, effort.fine, outside), clock)
         found.bound = min(found.bound, max(found.value, tighter.bound))
         left = where[tighter.survivors]
         outside = outside and tighter.outside
-        if _is_closed(found) or len(left) > 0.8 * len(where):
+        if is_closed(found) or len(left) > 0.8 * len(where):
             return
         where = left
