@@ -29,6 +29,7 @@ LAYERS = [
     "relaxation",
     "kernels",
     "products",
+    "coverage",
     "metrics",
     "oracles",
     "selection",
@@ -184,6 +185,7 @@ def test_exported_names_exist_and_are_documented():
         "msd",
         "vrsd",
         "muss",
+        "coverage",
         "topk",
         "exact",
     )
