@@ -33,14 +33,15 @@ from breadth.ranking import best
 
 @dataclass(frozen=True)
 class StepRule:
-    """How the bound is lowered.
+    """How the bound is lowered. The bound holds whatever these values are.
 
-    On 48 ASQA questions, two encoders, M = 256 and 512, k = 5 to 20, sharpness 8, these values close the gap to 0 each
-    time, with 1 to 50 passes over the whole matrix (median 3 to 13). On random directions, where the linear program
-    is not tight, the bound ends at most 0.04 % above it.
+    Measured on ASQA, MedQuAD and TREC news (146 instances; the 512 most relevant passages, k = 5 and 20, sharpness 8):
+    a gap above one millionth of the coverage is left in 7 of them, above one thousandth in 2, where the linear
+    program itself is not tight.
 
     passes      most steps
-    momentum    how much of the last direction a step keeps; at 0.5 some gaps stay open, at 0.9 steps take longer
+    momentum    how much of the last direction a step keeps. At 0.8 it takes about a third less time, but 11 gaps are
+                left, 4 of them above one thousandth
     patience    steps without progress until the box is given up, and after that until steps are halved
     progress    the part of the gap that counts as progress
     closed      the gap, as a part of the coverage, at which the set counts as optimal
@@ -48,11 +49,11 @@ class StepRule:
     copy        a candidate that is worth at most this much more than another, summed over the targets, is its copy
     """
 
-    passes: int = 200
-    momentum: float = 0.8
+    passes: int = 300
+    momentum: float = 0.9
     patience: int = 10
     progress: float = 1e-3
-    closed: float = 1e-9
+    closed: float = 1e-7
     shrink: float = 0.8
     copy: float = 1e-7
 
