@@ -31,6 +31,7 @@ LAYERS = [
     "relaxation",
     "kernels",
     "products",
+    "coverage",
     "metrics",
     "oracles",
     "selection",
@@ -187,6 +188,7 @@ def test_exported_names_exist_and_are_documented():
         "msd",
         "vrsd",
         "muss",
+        "coverage",
         "topk",
         "exact",
     )

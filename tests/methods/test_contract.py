@@ -135,7 +135,7 @@ def test_a_sequential_method_keeps_the_order_of_its_picks(asked, name):
     assert any(list(each.scores) != sorted(each.scores, reverse=True) for each in found)
 
 
-@every
+@parametrize(having(best_hit_alone=True))
 @pytest.mark.parametrize("theta", [0.0, 0.1, 0.5, 1.0])
 def test_a_single_row_is_the_most_relevant_one(rng, name, theta):
     E = isotropic(rng, 29, 8).astype(np.float64)

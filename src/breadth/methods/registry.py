@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from breadth.certified.solver import certified
+from breadth.methods.coverage import coverage
 from breadth.methods.dpp import dpp
 from breadth.methods.exact import exact
 from breadth.methods.frank_wolfe import frank_wolfe
@@ -37,6 +38,7 @@ class Method:
     proves            whether it gives a certificate for every θ
     in_order          whether the rows come in the order of the picks, not by relevance
     small             whether it refuses all but small collections
+    best_hit_alone    whether its set for k = 1 is the most relevant row
     """
 
     solve: Callable[..., Asking[Selection]]
@@ -48,6 +50,7 @@ class Method:
     proves: bool = False
     in_order: bool = False
     small: bool = False
+    best_hit_alone: bool = True
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -73,6 +76,13 @@ METHODS: dict[str, Method] = {
         in_order=True,
     ),
     "muss": Method(muss, "greedy through clusters", needs_scores=True, in_order=True),
+    "coverage": Method(
+        coverage,
+        "the rows that stand for most of the relevant material",
+        has_theta=False,
+        looks_at_f=False,
+        best_hit_alone=False,
+    ),
     "topk": Method(topk, "the k most relevant rows", has_theta=False, looks_at_f=False),
     "exact": Method(exact, "every set, for very small collections", proves=True, small=True),
 }

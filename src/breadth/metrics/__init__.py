@@ -1,5 +1,6 @@
 """Measures of a set of passages, one file for each idea. All take plain arrays and texts."""
 
+from breadth.metrics.coverage import coverage
 from breadth.metrics.distance import ilad, min_distance
 from breadth.metrics.matching import SearchableText, answer_forms, normalise
 from breadth.metrics.ranked import alpha_ndcg, subtopic_recall
@@ -13,6 +14,7 @@ __all__ = [
     "answer_forms",
     "answer_recall",
     "asqa_recall",
+    "coverage",
     "ilad",
     "mean_relevance",
     "min_distance",
