@@ -13,7 +13,15 @@ import numpy as np
 from breadth import drivers
 from breadth.arguments import NAMES, read_constraints
 from breadth.certified import tradeoff
-from breadth.checks import check_choice, check_count, check_k, check_number, check_query, check_relevance
+from breadth.checks import (
+    check_choice,
+    check_count,
+    check_k,
+    check_number,
+    check_query,
+    check_relevance,
+    check_sharpness,
+)
 from breadth.clock import Clock
 from breadth.errors import InputError, OracleError
 from breadth.explain import explain
@@ -56,6 +64,7 @@ def select(
     keep_best: bool | None = None,
     costs: Any = None,
     budget: float | None = None,
+    cover: float | None = None,
     method: str = "certified",
     pool: int | None = None,
     time_limit: float | None = None,
@@ -81,6 +90,8 @@ def select(
     floor        the least relevance of a chosen row.
     keep_best    whether the most relevant row that the other constraints allow is always chosen.
     costs, budget       what each row costs (its tokens, say; given as groups are), and what the set may cost.
+    cover        the smallest set that stands for this share (0.8, say) of the relevant material, of at most k rows;
+                 that is method "coverage".
     method       one of `methods()`.
     pool         restrict the method to this many most relevant rows.
     time_limit   seconds after which the best set so far is returned; `stats["stopped"]` then says "time_limit". The
@@ -94,6 +105,8 @@ def select(
     as in the paper unless you pass it. Where the constraints leave fewer than k rows, the set has fewer, and
     `stats["asked"]` says how many there should have been.
     """
+    if cover is not None:
+        method, options = _read_cover(cover, method, options)
     wishes = {
         "distinct": distinct, "groups": groups, "per_group": per_group, "pinned": pinned, "excluded": excluded,
         "floor": floor, "keep_best": keep_best, "costs": costs, "budget": budget,
@@ -217,7 +230,8 @@ class _Asked:
     """The constraints as they were passed; None where nothing was."""
 
     def __post_init__(self) -> None:
-        _check_sharpness(self.sharpness)
+        if self.sharpness is not None:
+            check_sharpness(self.sharpness)
         if self.keep is not None and self.theta is not None:
             raise InputError(f"pass theta or keep, not both; got theta={self.theta!r} and keep={self.keep!r}")
         if isinstance(self.theta, str) and not self.automatic:
@@ -243,7 +257,7 @@ class _Asked:
     def setting(self) -> Setting:
         """What holds where nothing was passed: the default, but the paper's for its sharpness and its rivals."""
         if self.sharpness is not None or self.method != "certified":
-            return replace(PAPER, sharpness=1 if self.sharpness is None else self.sharpness)
+            return replace(PAPER, sharpness=self.sharpness or METHODS[self.method].sharpness)
         if self.theta == 1.0:  # plain top-k
             return replace(DEFAULT, distinct=None, keep_best=False)
         return DEFAULT
@@ -320,15 +334,17 @@ def _state(oracle: Any, query: Any, scores: Any, k: Any, theta: Any) -> tuple[An
     return scored, Problem.from_scores(oracle.dim, k, theta)
 
 
+def _read_cover(cover: float, method: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The method and its options where a share is to be covered."""
+    if method not in ("certified", "coverage"):
+        raise InputError(f"cover goes with method='coverage', got method={method!r}")
+    return "coverage", {**options, "cover": check_number(cover, "cover", 0.0, 1.0)}
+
+
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The constraints among keyword arguments, and the others."""
     wishes = {name: options[name] for name in NAMES if name in options}
     return wishes, {name: value for name, value in options.items() if name not in wishes}
-
-
-def _check_sharpness(sharpness: Any) -> None:
-    if sharpness is not None and check_count(sharpness, "sharpness") > 1 and sharpness % 2:
-        raise InputError(f"sharpness must be 1 or an even number, got {sharpness}")
 
 
 def _check_options(name: str, method: Method, options: dict[str, Any]) -> None:

@@ -143,6 +143,14 @@ def check_number(value: Any, name: str, low: float, high: float = math.inf) -> f
     return number
 
 
+def check_sharpness(sharpness: Any) -> int:
+    """Return the sharpness, the power of a cosine: 1, or an even number."""
+    power = check_count(sharpness, "sharpness")
+    if power > 1 and power % 2:
+        raise InputError(f"sharpness must be 1 or an even number (2, 4, 8, …), got {power}")
+    return power
+
+
 def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:
     """Return `value` if it is one of the allowed words."""
     words = tuple(allowed)

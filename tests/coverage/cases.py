@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import strategies as st
 
-from breadth.coverage.worth import sharpen, weigh_targets
+from breadth.coverage.worth import match, weigh_targets
 from tests.synthetic import SHAPES
 
 CLOSE = 1e-9
@@ -41,7 +41,7 @@ def cases(draw, max_n=9):
         S = rng.integers(0, 3, (n, m)) / 2.0
     else:
         rows = SHAPES[shape](rng, n + m, draw(st.integers(2, 6))).astype(np.float64)
-        S = sharpen(rows[:n] @ rows[n:].T, draw(st.sampled_from([1, 2, 8])))
+        S = match(rows[:n] @ rows[n:].T, draw(st.sampled_from([1, 2, 8])))
     weights = weigh_targets(rng.standard_normal(m))
     return Case(S, weights, draw(st.integers(1, n)), rng)
 

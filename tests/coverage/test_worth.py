@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from breadth import InputError
+from breadth.checks import check_sharpness
 from breadth.coverage.worth import (
-    check_sharpness,
     find_targets,
+    match,
     measure,
     measure_prefixes,
-    sharpen,
     state_worth,
     weigh_targets,
 )
@@ -25,15 +25,15 @@ from tests.synthetic import isotropic
 def test_sharp_similarity_is_the_power_of_the_cosine(sharpness):
     cosines = np.linspace(-1, 1, 41).reshape(1, -1)
     expected = np.where(cosines < 0, 0.0, cosines) if sharpness == 1 else cosines**sharpness
-    np.testing.assert_allclose(sharpen(cosines, sharpness), expected, atol=1e-15)
+    np.testing.assert_allclose(match(cosines, sharpness), expected, atol=1e-15)
     before = cosines.copy()
-    sharpen(cosines, sharpness)
+    match(cosines, sharpness)
     np.testing.assert_array_equal(cosines, before)
 
 
 def test_rounding_beyond_one_does_not_make_a_similarity_above_one():
-    assert sharpen(np.array([1.0 + 1e-12, -1.0 - 1e-12]), 16).max() == 1.0
-    assert sharpen(np.array([1.0 + 1e-12]), 1).max() == 1.0
+    assert match(np.array([1.0 + 1e-12, -1.0 - 1e-12]), 16).max() == 1.0
+    assert match(np.array([1.0 + 1e-12]), 1).max() == 1.0
 
 
 @pytest.mark.parametrize("sharpness", [1, 2, 8, np.int64(4)])

@@ -71,7 +71,7 @@ class Effort:
     shortlist: int = 256
     shortlist_for_each: int = 4
     """Rows fetched with the first search, at least, and at least so many for each of the k."""
-    most_rows: int = 8192
+    most_rows: int = 4096
     """Rows beyond which the shortlist does not grow."""
 
     # The collection

@@ -6,13 +6,10 @@ of this package work on it alone.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from breadth.arrays import Array, Positions, Vector
-from breadth.checks import check_count
-from breadth.errors import InputError
+from breadth.problem import sharpen
 from breadth.products import multiply
 from breadth.ranking import best
 
@@ -23,15 +20,7 @@ TARGETS = 400
 """How many of the most relevant passages are targets. By their weights they count as some 100 equal ones (ASQA)."""
 
 
-def check_sharpness(sharpness: Any) -> int:
-    """Return the sharpness: 1, or an even number."""
-    power = check_count(sharpness, "sharpness")
-    if power > 1 and power % 2:
-        raise InputError(f"sharpness must be 1 or an even number (2, 4, 8, …), got {power}")
-    return power
-
-
-def sharpen(cosines: Array, sharpness: int) -> Vector:
+def match(cosines: Array, sharpness: int) -> Vector:
     """Return s(w) = w^p for every cosine w, where p is the sharpness: a number in [0, 1].
 
     For p = 1 a negative cosine counts as 0: a passage cannot stand for less than nothing of another one. For even p the
@@ -41,13 +30,7 @@ def sharpen(cosines: Array, sharpness: int) -> Vector:
     cosines = np.asarray(cosines, dtype=np.float64)
     if sharpness == 1:
         return np.clip(cosines, 0.0, 1.0)
-    square = np.square(np.clip(cosines, -1.0, 1.0))
-    power = square
-    for digit in f"{sharpness // 2:b}"[1:]:  # by squaring: np.power is ten times slower
-        power = np.square(power)
-        if digit == "1":
-            power *= square
-    return power
+    return sharpen(np.clip(cosines, -1.0, 1.0), sharpness)
 
 
 def weigh_targets(relevance: Vector, temperature: float = 1.0) -> Vector:
@@ -80,7 +63,7 @@ def state_worth(candidates: Array, targets: Array, weights: Vector, sharpness: i
     Rows need not have exactly unit length; they are divided by their lengths, so that a row stands for itself by 1.
     Cosines have the precision of the rows.
     """
-    similarity = sharpen(multiply(_make_unit(candidates), _make_unit(targets)), sharpness)
+    similarity = match(multiply(_make_unit(candidates), _make_unit(targets)), sharpness)
     similarity *= weights
     return similarity
 

@@ -6,47 +6,83 @@ from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Vector
-from breadth.checks import check_count
+from breadth.arrays import Positions, Vector
+from breadth.checks import check_count, check_number
 from breadth.clock import NO_LIMIT, Clock
-from breadth.coverage.dual import solve
-from breadth.coverage.worth import SHARPNESS, TARGETS, check_sharpness, state_worth, weigh_targets
+from breadth.coverage.dual import Covering, prove, solve
+from breadth.coverage.search import TIE
+from breadth.coverage.smallest import find_smallest
+from breadth.coverage.worth import TARGETS, measure, state_worth, weigh_targets
 from breadth.errors import InputError
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
-from breadth.products import multiply_exactly
-from breadth.requests import Asking, Rows, Top
-from breadth.selection import Selection, conclude
+from breadth.requests import Asking
+from breadth.selection import Selection
+from breadth.shortlist.conclude import conclude_on_table
+from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
+from breadth.shortlist.pick import MOST
+from breadth.shortlist.table import Table
 
 
 def coverage(
-    problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT, sharpness: int = SHARPNESS, targets: int | None = None
+    problem: Problem,
+    facts: Facts,
+    *,
+    clock: Clock = NO_LIMIT,
+    targets: int | None = None,
+    cover: float | None = None,
 ) -> Asking[Selection]:
     """Choose the k rows that stand for the largest share of the relevant material. One scan.
 
         C(S) = Σ_t ω_t max_{i∈S} s_it
 
-    The M most relevant rows are both the relevant material and the rows to choose from. s_it is their cosine to the
-    power `sharpness` (1 or an even number; at 1 a negative cosine counts 0), and ω weighs the more relevant rows more:
-    see `breadth.coverage`. `targets` is M; by default 400, at least 2k, and at most all rows.
+    The M most relevant rows that the constraints allow are both the relevant material and the rows to choose from. s_it
+    is their cosine to the power `sharpness` (at 1 a negative cosine counts 0), and ω weighs the more relevant rows
+    more: see `breadth.coverage`. `targets` is M; by default 400, at least 2k, and at most all rows. `cover`: the
+    smallest set that stands for this share, k being the largest size allowed.
 
     The set is found by greedy and exchanges. `stats` holds its `coverage` and `coverage_bound`: no k of these M rows
-    have a larger coverage. Both are about coverage, so there is no certificate for the objective. θ changes only the
+    have a larger coverage. With `cover`, `reached` says whether it got there, and `minimal` whether it is proved that
+    no smaller set does. All this is about coverage, so there is no certificate for the objective. θ changes only the
     reported objective. When the time is up, the most relevant rows fill the free places.
     """
-    power = check_sharpness(sharpness)
-    count = _count_targets(problem.k, facts.size, targets)
-    ids = (yield from Top(problem.query[None], count)).ids[0]
-    rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
-    relevance: Vector = multiply_exactly(rows, problem.query)
-    order = np.lexsort((ids, -relevance))  # of equally good rows the search takes the first
-    ids, rows, relevance = ids[order], rows[order], relevance[order]
-    similar = problem.similar(rows).astype(np.float32)
-    found = solve(state_worth(similar, similar, weigh_targets(relevance), power), problem.k, clock)
-    stats: dict[str, Any] = {"coverage": found.coverage, "coverage_bound": found.bound, "targets": count}
+    share = None if cover is None else check_number(cover, "cover", 0.0, 1.0)
+    table = yield from _fetch_table(problem, facts, targets)
+    similar = problem.similar(table.shortlist.rows).astype(np.float32)
+    worth = state_worth(similar, similar, weigh_targets(table.relevance), problem.sharpness)
+    most = min(problem.k, len(table))
+    stats: dict[str, Any] = {"targets": len(table)}
+    if not table.rules.free:
+        found = _cover_within(table, worth, most, share, clock)
+        stats |= {} if share is None else {"reached": found.coverage >= share - TIE, "minimal": False}
+    elif share is None:
+        found = solve(worth, most, clock)
+    else:
+        fewest = find_smallest(worth, share, most, clock)
+        found = Covering(fewest.chosen, fewest.coverage, fewest.bound, fewest.stopped)
+        stats |= {"reached": fewest.reached, "minimal": fewest.minimal}
+    stats |= {"coverage": found.coverage, "coverage_bound": found.bound}
     if found.stopped:
         stats["stopped"] = "time_limit"
-    return conclude(problem, ids[found.chosen], rows[found.chosen], "coverage", stats=stats)
+    if share is not None:
+        table.asked = len(found.chosen)
+    table.resize(len(found.chosen))
+    return conclude_on_table(table, found.chosen, "coverage", stats, picked_in_order=False)
+
+
+def _fetch_table(problem: Problem, facts: Facts, targets: int | None) -> Asking[Table]:
+    """The rows to choose from: as many as are wanted, and more if the constraints need them."""
+    count = _count_targets(problem.k, facts.size, targets)
+    while True:
+        shortlist = yield from fetch_shortlist(problem, facts, count)
+        last = shortlist.is_complete or count >= MOST
+        if len(shortlist):
+            table = Table(problem, shortlist, len(shortlist))
+            if last or len(table.pick(table.relevance, 0.0)) == problem.k:
+                return table
+        elif last:
+            raise say_nothing_fits(problem, facts.size)
+        count *= 2
 
 
 def _count_targets(k: int, size: int, targets: int | None) -> int:
@@ -56,3 +92,40 @@ def _count_targets(k: int, size: int, targets: int | None) -> int:
     if not k <= count <= size:
         raise InputError(f"targets must be between k ({k}) and the number of rows ({size}), got {count}")
     return count
+
+
+def _cover_within(table: Table, worth: Vector, most: int, share: float | None, clock: Clock) -> Covering:
+    """Greedy and exchanges under constraints. The bound is that of all sets of the size, allowed or not."""
+    chosen = table.locked.copy()
+    while len(chosen) < most and not (share is not None and len(chosen) and measure(worth, chosen) >= share - TIE):
+        row = _best_addition(table, worth, chosen)
+        if row < 0:
+            break
+        chosen = np.append(chosen, row)
+    if len(chosen) == 0:
+        raise say_nothing_fits(table.problem, len(table))
+    chosen = _exchange_within(table, worth, chosen, clock)
+    proved = prove(worth, chosen, clock)
+    return Covering(chosen, measure(worth, chosen), proved.bound, proved.stopped)
+
+
+def _best_addition(table: Table, worth: Vector, chosen: Positions) -> int:
+    """The allowed row that adds most to the coverage; -1 if none may join."""
+    covered = worth[chosen].max(axis=0, initial=0.0)
+    gains = np.where(table.addable(chosen), np.maximum(worth, covered).sum(axis=1), -np.inf)
+    row = int(np.argmax(gains))
+    return row if gains[row] > -np.inf else -1
+
+
+def _exchange_within(table: Table, worth: Vector, chosen: Positions, clock: Clock) -> Positions:
+    """Exchange members for allowed rows as long as the coverage grows."""
+    value, improved = measure(worth, chosen), True
+    while improved and not clock.is_over():
+        improved = False
+        for place in range(len(table.locked), len(chosen)):
+            rest = np.delete(chosen, place)
+            row = _best_addition(table, worth, rest)
+            tried = np.append(rest, row)
+            if row >= 0 and measure(worth, tried) > value + TIE:
+                chosen, value, improved = tried, measure(worth, tried), True
+    return chosen

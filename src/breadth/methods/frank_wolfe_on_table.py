@@ -64,7 +64,7 @@ def run_on_table(
         shortlist = yield from fetch_shortlist(problem, facts, count)
         table = Table(problem, shortlist, len(shortlist))
         first = table.pick(table.relevance, 0.0)
-        if len(first) < problem.k and not shortlist.is_complete:
+        if len(first) < problem.k and not shortlist.is_complete and count < MOST:
             count *= 2
             continue
         if len(first) == 0:
@@ -77,6 +77,12 @@ def run_on_table(
         count *= 2
     chosen = table.pick(run.x, 0.0)
     chosen = first if len(chosen) < len(first) else chosen
+    while len(chosen) < table.asked and np.isfinite(table.rules.budget):  # what is left of the budget
+        longer = table.extend(chosen)
+        if len(longer) == len(chosen):
+            break
+        chosen = longer
+        table.resize(len(chosen))
     integral = bool(np.all((run.x == 0.0) | (run.x == 1.0)))
     stats: dict[str, Any] = {
         "iterations": run.iterations,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from breadth.certified.solver import certified
+from breadth.coverage.worth import SHARPNESS as COVERAGE_SHARPNESS
 from breadth.methods.coverage import coverage
 from breadth.methods.dpp import dpp
 from breadth.methods.exact import exact
@@ -38,6 +39,7 @@ class Method:
     proves            whether it gives a certificate for every θ
     in_order          whether the rows come in the order of the picks, not by relevance
     small             whether it refuses all but small collections
+    sharpness         the sharpness it has unless it is told otherwise
     best_hit_alone    whether its set for k = 1 is the most relevant row
     """
 
@@ -51,6 +53,7 @@ class Method:
     in_order: bool = False
     small: bool = False
     best_hit_alone: bool = True
+    sharpness: int = 1
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -82,6 +85,7 @@ METHODS: dict[str, Method] = {
         has_theta=False,
         looks_at_f=False,
         best_hit_alone=False,
+        sharpness=COVERAGE_SHARPNESS,
     ),
     "topk": Method(topk, "the k most relevant rows", has_theta=False, looks_at_f=False),
     "exact": Method(exact, "every set, for very small collections", proves=True, small=True),

@@ -59,7 +59,7 @@ def pick_by_rule(problem: Problem, method: str, relevance: Array, rule: Rule, cl
             if "stopped" not in stats and clock.is_over():
                 stats |= {"stopped": "time_limit", "filled": k - size}
             merits = relevance.copy() if size == pinned or stats else rule.rate()
-            pick = _choose(partial, merits, barred)
+            pick = _choose(partial, merits, relevance, barred)
             if pick < 0:
                 break
             partial.add(pick, (yield from Rows(np.array([pick])))[0])
@@ -71,12 +71,17 @@ def pick_by_rule(problem: Problem, method: str, relevance: Array, rule: Rule, cl
     return conclude(problem, ids, rows, method, picked_in_order=True, stats={**rule.stats, **stats})
 
 
-def _choose(partial: Partial, merits: Array, barred: Mask) -> int:
-    """The row with the largest merit that may join; -1 if there is none. Overwrites the merits."""
-    everyone = np.arange(len(merits))
-    merits[barred | ~partial.has_room(everyone)] = -np.inf
+def _choose(partial: Partial, merits: Array, relevance: Array, barred: Mask) -> int:
+    """The row with the largest merit that may join; -1 if there is none. Overwrites the merits.
+
+    Where the rule gives all of these the merit -∞, the most relevant one.
+    """
+    closed = barred | ~partial.has_room(np.arange(len(merits)))
+    merits[closed] = -np.inf
     pick = int(np.argmax(merits))
-    return pick if merits[pick] > -np.inf else -1
+    if merits[pick] == -np.inf:
+        pick = int(np.argmax(np.where(closed, -np.inf, relevance)))
+    return -1 if closed[pick] else pick
 
 
 def _learn(partial: Partial, pick: int, rule: Rule, barred: Mask, problem: Problem, learns: bool) -> Asking[None]:

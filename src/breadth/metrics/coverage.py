@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from breadth.arrays import Positions
-from breadth.checks import check_count, check_relevance, check_unit_rows
+from breadth.checks import check_count, check_relevance, check_sharpness, check_unit_rows
 from breadth.coverage.worth import (
     SHARPNESS,
     TARGETS,
-    check_sharpness,
     find_targets,
     measure,
     state_worth,

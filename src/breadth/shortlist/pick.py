@@ -12,7 +12,7 @@ from breadth.requests import Asking
 from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
 from breadth.shortlist.table import Table
 
-FIRST, FOR_EACH, MOST = 256, 4, 8192
+FIRST, FOR_EACH, MOST = 256, 4, 4096
 """Rows of the first shortlist, at least, and for each of the k; beyond the last number it does not grow."""
 
 
@@ -37,7 +37,7 @@ def pick_on_shortlist(
         picks = table.pick(weights, coupling)
         if len(picks) == problem.k and (relevance_only or _is_enough(table, picks, weights, relevance_share)):
             return table, picks
-        if shortlist.is_complete or (len(picks) and (clock.is_over() or count >= MOST)):
+        if shortlist.is_complete or count >= MOST or (len(picks) and clock.is_over()):
             if len(picks) == 0:
                 raise say_nothing_fits(problem, len(shortlist))
             return table, picks

@@ -12,7 +12,7 @@ from breadth import kernels
 from breadth.arrays import Array, Ids, Mask, Matrix, Positions, Vector
 from breadth.clock import Clock
 from breadth.errors import InputError
-from breadth.feasible import Constraints, Parts, Rules, allows, find_parts, free_rules
+from breadth.feasible import Constraints, Parts, Rules, allows, find_parts, free_rules, may_add
 from breadth.problem import Problem, sharpen
 from breadth.shortlist.fetch import Shortlist
 
@@ -133,12 +133,13 @@ class Table:
             )
 
     def _lock_best(self) -> None:
-        """Lock the most relevant row that may stand beside the pinned ones."""
+        """Lock the most relevant row that may stand beside the pinned ones, unless one of these is more relevant."""
         picks = np.full(len(self.locked) + 1, -1, dtype=np.int64)
         picks[: len(self.locked)] = self.locked
         if len(picks) > self.problem.k:
             return
-        if self._greedy(self.relevance, 0.0, picks, len(self.locked)) == len(picks):
+        found = self._greedy(self.relevance, 0.0, picks, len(self.locked)) == len(picks)
+        if found and self.relevance[picks[-1]] > self.relevance[self.locked].max(initial=-np.inf):
             self.locked = picks
             self.rules.locked[picks[-1]] = True
 
@@ -151,9 +152,7 @@ class Table:
         given = len(self.locked)
         picks = np.empty(self.problem.k, dtype=np.int64)
         picks[:given] = self.locked
-        if first is not None and given < len(picks) and not self.rules.free:
-            first = None if not self._may_join(first) else first
-        if first is not None and given < len(picks) and first not in self.locked:
+        if first is not None and given < len(picks) and self.addable(self.locked)[first]:
             picks[given] = first
             given += 1
         coupling = self.problem.coupling if coupling is None else coupling
@@ -167,25 +166,21 @@ class Table:
         count = self._greedy(self.linear, self.problem.coupling, longer, len(chosen))
         return longer[:count]
 
+    def addable(self, chosen: Positions, at_any_cost: bool = False) -> Mask:
+        """Which rows may join a set; `at_any_cost`: the budget left aside."""
+        rules = self.rules
+        fitting = np.ones(self.size, dtype=bool)
+        if not rules.free:
+            counts = np.bincount(rules.group[chosen], minlength=len(rules.room))[rules.group]
+            spent = np.zeros(self.size) if at_any_cost else float(rules.cost[chosen].sum()) + rules.cost
+            clashes = rules.apart[chosen].sum(axis=0, dtype=np.int64)
+            fitting &= may_add(clashes, counts, rules.room[rules.group], spent, rules.budget)
+        fitting[chosen] = False
+        return fitting
+
     def is_short_of_budget(self, chosen: Positions) -> bool:
         """Whether a further row could join the set if it were not for its cost."""
-        rules = self.rules
-        if rules.free or not np.isfinite(rules.budget):
-            return False
-        room = rules.room - np.bincount(rules.group[chosen], minlength=len(rules.room))
-        fitting = ~rules.apart[chosen].any(axis=0) & (room[rules.group] > 0)
-        fitting[chosen] = False
-        return bool(fitting.any())
-
-    def _may_join(self, row: int) -> bool:
-        """Whether a row may stand beside the locked ones."""
-        rules, locked = self.rules, self.locked
-        group = rules.group[row]
-        return bool(
-            not rules.apart[row, locked].any()
-            and np.count_nonzero(rules.group[locked] == group) < rules.room[group]
-            and rules.cost[locked].sum() + rules.cost[row] <= rules.budget
-        )
+        return bool(np.isfinite(self.rules.budget) and self.addable(chosen, at_any_cost=True).any())
 
     def value(self, chosen: Positions) -> float:
         """F of a set."""

@@ -28,10 +28,11 @@ def search_columns(problem: Problem, facts: Facts, clock: Clock, effort: Effort)
     count = max(effort.held_when_near, effort.held_for_each * problem.k) + len(problem.constraints.excluded)
     while True:
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        found = settle(Table(problem, shortlist, len(shortlist)), shortlist.is_complete, clock, effort)
+        last = shortlist.is_complete or count >= effort.most_rows
+        found = settle(Table(problem, shortlist, len(shortlist)), last, clock, effort)
         if found is not None:
             break
-        if shortlist.is_complete:
+        if last:
             raise say_nothing_fits(problem, len(shortlist))
         count *= 2
     late = "time_limit" if clock.is_over() else "rounds"
@@ -52,10 +53,10 @@ def search_columns(problem: Problem, facts: Facts, clock: Clock, effort: Effort)
             continue
         if len(priced.ids) == 0 or clock.is_over() or len(found.table) + len(priced.ids) > effort.most_rows:
             break
-        bound = found.bound
+        before = found
         longer = _extend(found.table.shortlist, priced)
         found = _settle_again(replace(problem, k=found.problem.k), longer, found, clock, effort)
-        found.bound = bound
+        found.bound = before.bound if found.problem.k == before.problem.k else np.inf
     found.note("columns", rounds, "time_limit" if clock.is_over() else "rounds")
     return found
 
@@ -124,6 +125,7 @@ def _extend(shortlist: Shortlist, priced: _Priced) -> Shortlist:
 def _settle_again(problem: Problem, shortlist: Shortlist, before: Found, clock: Clock, effort: Effort) -> Found:
     """Settle on a longer shortlist, and from the set so far."""
     table = Table(problem, shortlist, len(shortlist))
+    table.asked = before.table.asked
     found = settle(table, False, clock, effort, start=before.chosen)
     assert found is not None
     found.swaps += before.swaps

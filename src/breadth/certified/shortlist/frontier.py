@@ -39,23 +39,25 @@ def search_thetas(problem: Problem, facts: Facts, clock: Clock, thetas: Sequence
     count = first_count(problem)
     while True:
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        some = _search_all(problem, shortlist, thetas, clock)
+        last = shortlist.is_complete or count >= MOST
+        some = _search_all(problem, shortlist, thetas, clock, last)
         if len(some) == len(thetas):
-            done = all(is_settled(f) for f in some) or shortlist.is_complete
-            if done or count >= MOST or clock.is_over():
+            if last or clock.is_over() or all(is_settled(f) for f in some):
                 return Curve(some, _find_top_relevance(problem, shortlist))
-        elif shortlist.is_complete:
+        elif last:
             raise say_nothing_fits(problem, len(shortlist))
         count *= 2
 
 
-def _search_all(problem: Problem, shortlist: Shortlist, thetas: Sequence[float], clock: Clock) -> list[Found]:
+def _search_all(
+    problem: Problem, shortlist: Shortlist, thetas: Sequence[float], clock: Clock, last: bool
+) -> list[Found]:
     """The best set for each θ that has one; similarities are computed once for all θ."""
     tables: dict[int, Table] = {}
     size = max(EFFORT.block, 2 * problem.k)
     some = []
     for theta in thetas:
-        found = search_table(replace(problem, theta=theta), shortlist, size, clock, EFFORT, tables)[0]
+        found = search_table(replace(problem, theta=theta), shortlist, size, clock, EFFORT, tables, last)[0]
         if found is not None:
             found.swap_optimal = is_settled(found) and not clock.is_over()
             some.append(found)

@@ -66,12 +66,11 @@ def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effor
     while True:
         rounds += 1
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        found, size = search_table(problem, shortlist, size, clock, effort)
-        if found is not None and (shortlist.is_complete or clock.is_over()):
+        last = shortlist.is_complete or count >= effort.most_rows
+        found, size = search_table(problem, shortlist, size, clock, effort, last=last)
+        if found is not None and (last or clock.is_over() or is_settled(found)):
             break
-        if found is not None and (is_settled(found) or len(shortlist) >= effort.most_rows):
-            break
-        if shortlist.is_complete:
+        if last:
             raise say_nothing_fits(problem, len(shortlist))
         count *= 2
     found.swap_optimal = is_settled(found) and not clock.is_over()
@@ -86,18 +85,20 @@ def search_table(
     clock: Clock,
     effort: Effort,
     tables: dict[int, Table] | None = None,
+    last: bool = False,
 ) -> tuple[Found | None, int]:
     """Search on the first rows of the shortlist, on more and more of them until those outside do not matter.
 
     Returns the set, or None if no row may be in one, and how many rows it took. `tables`: tables of this shortlist by
-    their size, to be used again for another θ.
+    their size, to be used again for another θ. `last`: the shortlist will not grow, so that fewer than k rows have to
+    do where the rules leave no more.
     """
     known = {} if tables is None else tables
     while True:
         if size not in known:
             known[size] = Table(problem, shortlist, size)
         table = known[size].at(problem)
-        found = settle(table, shortlist.is_complete and len(table) == len(shortlist), clock, effort)
+        found = settle(table, (last or shortlist.is_complete) and len(table) == len(shortlist), clock, effort)
         if found is not None and (is_settled(found) or clock.is_over()):
             return found, size
         if len(table) == len(shortlist):
@@ -125,32 +126,43 @@ def _raises(found: Found, supply: float) -> bool:
     return best_sum(slope, k, parts, supply) > best_sum(slope, k, parts)
 
 
-def settle(table: Table, complete: bool, clock: Clock, effort: Effort, start: Positions | None = None) -> Found | None:
+def settle(table: Table, last: bool, clock: Clock, effort: Effort, start: Positions | None = None) -> Found | None:
     """The best set of a table and its bound; None if more rows are needed, or none may be in a set.
 
-    `complete`: there are no further rows, so that fewer than k have to do where the rules leave no more. `start`: a
-    set to begin with instead of greedy's.
+    `last`: there will be no further rows, so that fewer than k have to do where the rules leave no more. `start`: a set
+    to begin with instead of greedy's.
     """
-    first = _start(table, complete) if start is None else start.copy()
+    first = _start(table, last) if start is None else start.copy()
     if first is None:
         return None
     found = Found(table, first, 0.0)
     found.swaps += table.swap(found.chosen, clock)
-    _spend_rest(found, clock)
-    found.value = table.value(found.chosen)
-    if table.problem.k == 1 or len(table) == table.problem.k:
-        found.bound = found.value if complete or table.problem.k == 1 else np.inf
+    spend_rest(found, clock)
+    while True:
+        _settle_size(found, clock, effort)
+        size = table.problem.k
+        spend_rest(found, clock)
+        if table.problem.k == size:
+            return found
+
+
+def _settle_size(found: Found, clock: Clock, effort: Effort) -> None:
+    """The best set of its size, from the set that there is, and its bound."""
+    table = found.table
+    found.value, found.bound = table.value(found.chosen), np.inf
+    whole = table.supply == -np.inf  # no row is outside the table
+    if table.problem.k == 1 or (whole and len(table) == table.problem.k):
+        found.bound = found.value
     _bound(found, effort.rough, clock)
     if is_closed(found) or clock.is_over():
-        return found
+        return
     _try_starts(found, clock, effort)
     _bound(found, effort.fine, clock)
-    if not is_closed(found) and (complete or table.problem.sharpness > 1):
+    if not is_closed(found) and (whole or table.problem.sharpness > 1):
         _tighten(found, clock, effort)
-    return found
 
 
-def _start(table: Table, complete: bool) -> Positions | None:
+def _start(table: Table, last: bool) -> Positions | None:
     """Greedy on F. Where it finds fewer than k rows and there are no others, the set has fewer.
 
     So it has where the budget is spent: how many rows it has is then what greedy finds, with the weights of F for that
@@ -162,7 +174,7 @@ def _start(table: Table, complete: bool) -> Positions | None:
         picks = table.pick()
     if len(picks) == table.problem.k:
         return picks
-    if not complete or len(picks) == 0:
+    if not last or len(picks) == 0:
         return None
     if table.rules.apart.any():
         lonely = table.pick(-table.rules.apart.sum(axis=1).astype(np.float64), 0.0)
@@ -171,7 +183,7 @@ def _start(table: Table, complete: bool) -> Positions | None:
     return picks
 
 
-def _spend_rest(found: Found, clock: Clock) -> None:
+def spend_rest(found: Found, clock: Clock) -> None:
     """Let further rows join as long as the budget allows: a swap may have made room for them."""
     table = found.table
     while np.isfinite(table.rules.budget) and len(found.chosen) < table.asked:
