@@ -210,6 +210,11 @@ def best_sum(scores: Vector, k: int, parts: Parts, supply: float = -np.inf) -> f
     left = k - len(fixed)
     if left <= 0:
         return float(fixed.sum())
+    if len(parts.room) == 1 and parts.room[0] > k:
+        free = scores[~parts.locked] if len(fixed) else scores
+        if len(free) >= left:
+            top = np.partition(free, len(free) - left)[len(free) - left :]
+            return float(fixed.sum() + np.maximum(top, supply).sum())
     order = np.argsort(-scores, kind="stable")
     order = order[~parts.locked[order]]
     room = parts.room - np.bincount(parts.part[parts.locked], minlength=len(parts.room))

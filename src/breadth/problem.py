@@ -161,7 +161,7 @@ class Problem:
     def cosines(self, rows: Array, others: Array) -> Vector:
         """e_i·e_j of every row with every other one, in float64."""
         left, right = self.similar(rows), self.similar(others)
-        return np.asarray(np.einsum("ij,kj->ik", left, right, dtype=np.float64))
+        return np.asarray(left.astype(np.float64, copy=False) @ right.astype(np.float64, copy=False).T)
 
     def similarities(self, rows: Array, others: Array) -> Vector:
         """s_ij of every row with every other one, in float64."""
@@ -200,6 +200,10 @@ class Problem:
     def objective(self, rows: Array) -> float:
         """F of a set on the reported scale."""
         return self.report(self.value(rows))
+
+    def weigh(self, relevance: float, redundancy: float) -> float:
+        """The same from the mean relevance and the redundancy of the set."""
+        return self.theta * relevance - (1.0 - self.theta) * redundancy
 
     def lowest_marginal(self, floors: Vector, own: Vector, max_squared_norm: float) -> float:
         """No row with a smaller marginal value can gain by replacing any member.

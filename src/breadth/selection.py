@@ -154,15 +154,16 @@ def conclude(
     if problem.k != len(ids):
         noticed["asked"] = problem.k
         problem = replace(problem, k=len(ids))
-    objective = problem.objective(rows)
+    relevance, redundancy = float(scores.mean()), problem.redundancy(rows)
+    objective = problem.weigh(relevance, redundancy)
     certificate = None
     if bound is not None:
         certificate = Certificate.certify(problem.report(bound), objective, exact, swap_optimal)
     return Selection(
         ids=ids,
         scores=scores,
-        relevance=float(scores.mean()),
-        redundancy=problem.redundancy(rows),
+        relevance=relevance,
+        redundancy=redundancy,
         diversity=mean_pairwise_distance(problem.similar(rows)),
         objective=objective,
         certificate=certificate,

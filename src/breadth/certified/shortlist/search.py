@@ -153,13 +153,19 @@ def _settle_size(found: Found, clock: Clock, effort: Effort) -> None:
     whole = table.supply == -np.inf  # no row is outside the table
     if table.problem.k == 1 or (whole and len(table) == table.problem.k):
         found.bound = found.value
+    tighten = whole or table.problem.sharpness > 1
     _bound(found, effort.rough, clock)
+    if tighten:
+        _tighten(found, clock, effort)
     if is_closed(found) or clock.is_over():
         return
+    before = found.value
     _try_starts(found, clock, effort)
-    _bound(found, effort.fine, clock)
-    if not is_closed(found) and (whole or table.problem.sharpness > 1):
+    if tighten and found.value > before:
+        _bound(found, effort.fine, clock)
         _tighten(found, clock, effort)
+    elif not tighten:
+        _bound(found, effort.fine, clock)
 
 
 def _start(table: Table, last: bool) -> Positions | None:
@@ -248,7 +254,7 @@ def _tighten(found: Found, clock: Clock, effort: Effort) -> None:
     assert relaxed is not None
     where = np.flatnonzero(relaxed.survivors)
     outside = relaxed.outside
-    for _ in range(3):
+    for _ in range(0 if is_closed(found) else 3):
         where = np.union1d(where, found.chosen)
         if len(where) > 512 or clock.is_over():
             return
