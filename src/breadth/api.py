@@ -35,6 +35,7 @@ from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
 from breadth.settings import DEFAULT, PAPER, Setting
+from breadth.shortlist.copies import add_copies
 
 _TOGETHER = 32
 """Queries that `select_many` runs in lockstep: each holds some thousand rows and a few scores for every row."""
@@ -288,8 +289,8 @@ class _Asked:
             return tradeoff.automatic(problem, facts, clock=clock, judge=self.choose)
         solve = partial(METHODS[self.method].solve, clock=clock, **self.options)
         if self.pool is None:
-            return solve(problem, facts)
-        return run_on_pool(solve, problem, facts, check_count(self.pool, "pool"))
+            return add_copies(solve(problem, facts), problem, facts)
+        return add_copies(run_on_pool(solve, problem, facts, check_count(self.pool, "pool")), problem, facts)
 
 
 def _select_batch(asked: _Asked, oracle: Any, queries: Any) -> list[Selection]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -52,11 +52,11 @@ def read_constraints(
         raise InputError(f"excluded names all {size} rows, so no set is left")
     return Constraints(
         distinct=None if distinct is None or check_number(distinct, "distinct", -1.0, 1.0) == 1.0 else float(distinct),
-        groups=None if groups is None else _read_lookup(groups, "groups", size, numbered),
+        groups=None if groups is None else _read_labels(groups, size, numbered),
         per_group=1 if per_group is None else check_count(per_group, "per_group"),
         pinned=inside,
         excluded=outside,
-        floor=None if floor is None else check_number(floor, "floor", -np.finfo(float).max),
+        floor=None if floor is None else check_number(floor, "floor"),
         keep_best=bool(keep_best),
         costs=None if costs is None else _read_costs(costs, size, numbered),
         budget=np.inf if budget is None else check_number(budget, "budget", 0.0),
@@ -68,7 +68,10 @@ def _read_ids(value: Any, name: str, size: int, numbered: bool) -> Ids:
         return np.empty(0, dtype=np.int64)
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise InputError(f"{name} must be a list of row ids, got {value!r}")
-    array = np.asarray(value if isinstance(value, np.ndarray) else list(value))
+    try:
+        array = np.asarray(value if isinstance(value, np.ndarray) else list(value))
+    except ValueError:  # a ragged list
+        array = np.empty((1, 1))
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -77,9 +80,10 @@ def _read_ids(value: Any, name: str, size: int, numbered: bool) -> Ids:
     unique, counts = np.unique(ids, return_counts=True)
     if counts.max() > 1:
         raise InputError(f"{name} names row {int(unique[np.argmax(counts)])} twice")
-    wrong = ids[(ids < 0) | (ids >= size)] if numbered else ids[:0]
+    wrong = ids[(ids < 0) | (ids >= size)] if numbered else ids[ids < 0]
     if len(wrong):
-        raise InputError(f"{name} names row {int(wrong[0])}, but the rows are 0 to {size - 1}")
+        there = f"the rows are 0 to {size - 1}" if numbered else "no id is negative"
+        raise InputError(f"{name} names row {int(wrong[0])}, but {there}")
     return ids
 
 
@@ -100,11 +104,28 @@ def _read_lookup(value: Any, name: str, size: int, numbered: bool) -> Lookup:
     return lambda ids: np.asarray(entries[ids])
 
 
+def _read_labels(groups: Any, size: int, numbered: bool) -> Lookup:
+    look_up = _read_lookup(groups, "groups", size, numbered)
+
+    def read(ids: Ids) -> Any:
+        labels = look_up(ids)
+        for identity, label in zip(ids.tolist(), labels.tolist(), strict=True):
+            if not isinstance(label, Hashable):
+                raise InputError(f"groups: the label of row {identity} is {label!r}; pass a text or a number")
+        return labels
+
+    return read
+
+
 def _checked_lookup(function: Callable[[Ids], Any], name: str) -> Lookup:
     def look_up(ids: Ids) -> Any:
-        found = list(function(ids))
-        if len(found) != len(ids):
-            raise InputError(f"the function given as {name} returned {len(found)} entries for {len(ids)} ids")
+        answer = function(ids)
+        found = list(answer) if isinstance(answer, Iterable) else None
+        if found is None or len(found) != len(ids):
+            seen = repr(answer) if found is None else f"{len(found)} entries"
+            raise InputError(
+                f"the function given as {name} must return an entry for each of {len(ids)} ids, got {seen}"
+            )
         array = np.empty(len(ids), dtype=object)
         array[:] = found
         return array

@@ -129,9 +129,12 @@ def check_count(value: Any, name: str) -> int:
     return count
 
 
-def check_number(value: Any, name: str, low: float, high: float = math.inf) -> float:
+def check_number(value: Any, name: str, low: float = -math.inf, high: float = math.inf) -> float:
     """Return a finite number in [low, high]."""
-    span = f"in [{low:g}, {high:g}]" if math.isfinite(high) else f"at least {low:g}"
+    if math.isfinite(high):
+        span = f"in [{low:g}, {high:g}]"
+    else:
+        span = f"at least {low:g} and finite" if math.isfinite(low) else "finite"
     if isinstance(value, (bool, np.bool_, str)):
         raise InputError(f"{name} must be a number {span}, got {value!r}")
     try:

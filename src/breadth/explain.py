@@ -12,6 +12,7 @@ from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.shortlist.fetch import fetch_shortlist
+from breadth.shortlist.partial import Partial
 from breadth.shortlist.pick import MOST, first_count
 from breadth.shortlist.table import Table
 
@@ -40,10 +41,9 @@ def explain(problem: Problem, facts: Facts, ids: Ids) -> Asking[Explanation]:
 def _find_replacements(
     problem: Problem, facts: Facts, ids: Ids
 ) -> Asking[tuple[list[int | None], list[Vector | None]]]:
-    """The best allowed replacement of each member and its row, on a shortlist that is long enough to hold it.
-
-    With sharpness 1 that is on the most relevant rows only.
-    """
+    """The best allowed replacement of each member and its row, on a shortlist that is long enough to hold it."""
+    if problem.sharpness == 1:
+        return (yield from _search_replacements(problem, facts, ids))
     count = first_count(problem)
     while True:
         shortlist = yield from fetch_shortlist(problem, facts, count)
@@ -57,6 +57,32 @@ def _find_replacements(
     where = {int(i): place for place, i in enumerate(shortlist.ids)}
     others = [None if other is None else np.asarray(shortlist.rows[where[other]], dtype=np.float64) for other in best]
     return best, others
+
+
+def _search_replacements(
+    problem: Problem, facts: Facts, ids: Ids
+) -> Asking[tuple[list[int | None], list[Vector | None]]]:
+    """The same for sharpness 1, by a search for each member: the best row for its place that may join the rest."""
+    rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
+    found = yield from Top(problem.replacement_directions(rows), min(facts.size, len(ids) + _CANDIDATES))
+    kept = int(np.argmax(rows @ problem.query)) if problem.constraints.keep_best else -1
+    best: list[int | None] = []
+    others: list[Vector | None] = []
+    for place in range(len(ids)):
+        candidates = found.ids[place]
+        fetched = np.asarray((yield from Rows(candidates)), dtype=np.float64)
+        rest = Partial(problem)
+        for identity, row in zip(np.delete(ids, place).tolist(), np.delete(rows, place, axis=0), strict=True):
+            rest.add(identity, row)
+        fitting = np.flatnonzero(rest.admits(candidates, fetched) & (candidates != ids[place]))
+        stays = len(fitting) == 0 or ids[place] in problem.constraints.pinned or place == kept
+        best.append(None if stays else int(candidates[fitting[0]]))
+        others.append(None if stays else fetched[fitting[0]])
+    return best, others
+
+
+_CANDIDATES = 64
+"""Rows that are looked at for each member, beside the members."""
 
 
 def _give_reasons(

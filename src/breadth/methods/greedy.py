@@ -8,13 +8,13 @@ import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
 from breadth.clock import NO_LIMIT, Clock
-from breadth.methods.partial import Partial
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.selection import Selection, conclude
 from breadth.shortlist.conclude import conclude_on_table
 from breadth.shortlist.fetch import say_nothing_fits
+from breadth.shortlist.partial import Partial
 from breadth.shortlist.pick import pick_on_shortlist
 
 

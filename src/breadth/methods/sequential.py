@@ -11,11 +11,11 @@ import numpy as np
 
 from breadth.arrays import Array, Mask, Vector
 from breadth.clock import Clock
-from breadth.methods.partial import Partial
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Scores
 from breadth.selection import Selection, conclude
 from breadth.shortlist.fetch import say_nothing_fits
+from breadth.shortlist.partial import Partial
 
 _ROUNDING = 2e-7
 """What float32 arithmetic changes in a cosine: a pair in doubt counts as too close."""

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Ids, Mask, Positions
+from breadth.arrays import Positions
 from breadth.selection import Selection, conclude
+from breadth.shortlist.copies import find_copies
 from breadth.shortlist.table import Table
 
 
@@ -38,14 +39,6 @@ def conclude_on_table(
     )
     if table.problem.constraints.distinct is None:
         return selection
-    copies = _find_copies(table, chosen)
-    return replace(selection, copies=tuple(copies[int(i)] for i in selection.ids))
-
-
-def _find_copies(table: Table, chosen: Positions) -> dict[int, Ids]:
-    """For each chosen row, by its id, the rows that conflict with it; a row belongs to the member it is closest to."""
-    conflicts = table.rules.apart[:, chosen] > 0
-    nearest = np.argmax(np.where(conflicts, table.cosines[: len(table)][:, chosen], -np.inf), axis=1)
-    left_out: Mask = np.asarray(conflicts.any(axis=1))
-    left_out[chosen] = False
-    return {int(table.ids[row]): table.ids[left_out & (nearest == place)] for place, row in enumerate(chosen)}
+    members = np.array([int(np.flatnonzero(table.ids == i)[0]) for i in selection.ids])
+    cosines = np.where(table.rules.apart[:, members] > 0, table.cosines[:, members], -np.inf)
+    return replace(selection, copies=find_copies(table.problem.constraints.distinct, table.ids, selection.ids, cosines))

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from breadth import kernels
 from breadth.arrays import Array, Ids, Mask, Matrix, Positions, Vector
 from breadth.clock import Clock
-from breadth.errors import InputError
 from breadth.feasible import Constraints, Parts, Rules, allows, find_parts, free_rules, may_add
 from breadth.problem import Problem, sharpen
 from breadth.shortlist.fetch import Shortlist
+from breadth.shortlist.pins import check_pins
 
 _GAIN = 1e-7
 """A swap must gain more than this (times 1 + k), or rounding of the similarities could run in circles."""
@@ -38,9 +38,9 @@ class Table:
         self.relevance: Vector = _rate(problem, rows)
         self.cosines: Matrix = _multiply_pairs(problem.similar(rows))
         self.gram: Matrix = np.ascontiguousarray(sharpen(self.cosines, problem.sharpness))
+        check_pins(problem, shortlist.rows[: shortlist.pins])
         self.locked: Positions = np.arange(shortlist.pins)
         self.rules = free_rules() if not problem.constraints.limits_sets else self._make_rules()
-        self._check_pins()
         if problem.constraints.keep_best:
             self._lock_best()
         self.resize(problem.k)
@@ -103,34 +103,6 @@ class Table:
             conflicts[i, j] = conflicts[j, i] = close
         np.fill_diagonal(conflicts, False)
         return conflicts
-
-    def _check_pins(self) -> None:
-        """Raise an error if the pinned rows cannot be in one set."""
-        pins, rules = self.locked, self.rules
-        if rules.free or len(pins) == 0:
-            return
-        if len(pins) > self.problem.k:
-            raise InputError(f"pinned names {len(pins)} rows, but k is {self.problem.k}")
-        clash = np.argwhere(np.triu(rules.apart[np.ix_(pins, pins)]))
-        if len(clash):
-            one, other = (int(self.ids[pins[place]]) for place in clash[0])
-            cosine = self.cosines[pins[clash[0][0]], pins[clash[0][1]]]
-            raise InputError(
-                f"pinned and distinct contradict each other: rows {one} and {other} are pinned and have the cosine "
-                f"{cosine:.4f}, above distinct={self.problem.constraints.distinct:g}"
-            )
-        full = np.flatnonzero(np.bincount(rules.group[pins], minlength=len(rules.room)) > rules.room)
-        if len(full):
-            count = int((rules.group[pins] == full[0]).sum())
-            raise InputError(
-                f"pinned and per_group contradict each other: {count} pinned rows are of one group, "
-                f"of which at most {self.problem.constraints.per_group} are allowed"
-            )
-        if rules.cost[pins].sum() > rules.budget:
-            raise InputError(
-                f"pinned and budget contradict each other: the pinned rows cost {rules.cost[pins].sum():g}, "
-                f"more than budget={rules.budget:g}"
-            )
 
     def _lock_best(self) -> None:
         """Lock the most relevant row that may stand beside the pinned ones, unless one of these is more relevant."""
@@ -217,7 +189,7 @@ class Table:
     def find_replacements(self, chosen: Positions) -> dict[int, int] | None:
         """For the id of each member, the id of the best row that may take its place; members without one are left out.
 
-        None if a row outside the table could be better, or if a member is not in the table.
+        For an even sharpness. None if a row outside the table could be better, or if a member is not in the table.
         """
         if len(chosen) < self.problem.k:
             return None
@@ -235,7 +207,7 @@ class Table:
                 fitting = outside
             worth = merits[fitting] + self.problem.coupling * self.gram[fitting, member].astype(np.float64)
             if len(fitting) == 0 or float(worth.max()) < self.supply:
-                if self.supply > -np.inf and self.problem.sharpness > 1:
+                if self.supply > -np.inf:
                     return None
                 continue
             found[int(self.ids[member])] = int(self.ids[fitting[np.argmax(worth)]])

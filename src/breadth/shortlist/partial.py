@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from breadth.arrays import Array, Ids, Mask, Vector
-from breadth.errors import InputError
 from breadth.problem import Problem
+from breadth.shortlist.pins import check_pins
 
 
 class Partial:
@@ -61,25 +61,6 @@ class Partial:
 
     def pin(self, rows: Array) -> None:
         """Take the pinned rows in, or raise an error if they cannot be in one set."""
-        pinned = self._constraints.pinned
-        if len(pinned) > self._problem.k:
-            raise InputError(f"pinned names {len(pinned)} rows, but k is {self._problem.k}")
-        floorless = np.asarray(rows, dtype=np.float64)
-        for identity, row in zip(pinned.tolist(), floorless, strict=True):
-            close = [
-                other
-                for other, there in zip(self.ids, self.rows, strict=True)
-                if self._constraints.distinct is not None
-                and self._problem.cosines(row[None], there[None])[0, 0] > self._constraints.distinct
-            ]
-            if close:
-                raise InputError(
-                    f"pinned and distinct contradict each other: rows {close[0]} and {identity} are pinned, and their "
-                    f"cosine is above distinct={self._constraints.distinct:g}"
-                )
-            if not self.has_room(np.array([identity]))[0]:
-                raise InputError(
-                    f"the pinned rows cannot be in one set: row {identity} is excluded, or its group or the budget is "
-                    "full when it comes in"
-                )
+        check_pins(self._problem, rows)
+        for identity, row in zip(self._constraints.pinned.tolist(), rows, strict=True):
             self.add(identity, row)
