@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import agreement, certified, core, effort, expected, experiments, gpu, pace, results_page, speed, text
+from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
 
@@ -96,7 +97,7 @@ def _run_serve(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -
 
 
 def _run_check(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    checks = expected.check()
+    checks = [*expected.check(), *serve_expected.check()]
     print("\n".join(map(str, checks)))
     raise SystemExit(not all(one.good for one in checks))
 

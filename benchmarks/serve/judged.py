@@ -6,17 +6,17 @@ The questions of a collection are split into two halves. Defaults are chosen on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from breadth.errors import InputError
 from breadth.metrics import SearchableText, answer_forms
 from breadth_experiments import records
 from breadth_experiments.copies import copy_ids
+from breadth_experiments.datasets import read_passages
 from breadth_experiments.run import Passage, Question
 
 HALVES = ("choosing", "reporting")
@@ -98,22 +98,32 @@ def read_asqa(folder: Path) -> Judged:
         Question(line["id"], line["question"], relevant=_tuples(held for held in line["answer_hits_in_pool"] if held))
         for _, line in asked
     )
-    return Judged(_read_passages(folder / "asqa" / "passages.jsonl"), questions, tuple(half for half, _ in asked))
+    passages = tuple(read_passages(folder / "asqa" / "passages.jsonl"))
+    return Judged(passages, questions, tuple(half for half, _ in asked))
 
 
 def read_nq(folder: Path) -> Judged:
     """Natural Questions on Wikipedia passages. There is one aspect: some accepted answer occurs in the set."""
-    passages = _read_passages(folder / "wiki" / "passages.jsonl")
+    passages = list(read_passages(folder / "wiki" / "passages.jsonl"))
     lines = list(records.read(folder / "wiki" / "nq_open_oracle_2655.jsonl"))
+    asked = _sample_halves([(number, (number, line)) for number, line in enumerate(lines)])
+    questions = [Question(str(number), line["question"], (tuple(line["answers"]),)) for _, (number, line) in asked]
+    return judge_by_answers(passages, questions, [half for half, _ in asked])
+
+
+def judge_by_answers(passages: Sequence[Passage], questions: Sequence[Question], halves: Sequence[str]) -> Judged:
+    """Judge by strings: an aspect is a wanted answer, and a passage holds it if one of its forms occurs in it."""
     texts = [SearchableText.of(f"{passage.title}\n{passage.text}") for passage in passages]
-    questions, halves = [], []
-    for half, (number, line) in _sample_halves([(number, (number, line)) for number, line in enumerate(lines)]):
-        forms = answer_forms([line["answers"]])[0]
-        held = tuple(p.id for p, text in zip(passages, texts, strict=True) if text.holds(forms))
-        if held:
-            questions.append(Question(str(number), line["question"], relevant=(held,)))
-            halves.append(half)
-    return Judged(passages, tuple(questions), tuple(halves))
+    kept = []
+    for question, half in zip(questions, halves, strict=True):
+        holders = (
+            [passage.id for passage, text in zip(passages, texts, strict=True) if text.holds(forms)]
+            for forms in answer_forms(question.answers)
+        )
+        relevant = _tuples(held for held in holders if held)
+        if relevant:
+            kept.append((replace(question, answers=(), relevant=relevant), half))
+    return Judged(tuple(passages), tuple(question for question, _ in kept), tuple(half for _, half in kept))
 
 
 READERS: dict[str, Callable[[Path], Judged]] = {
@@ -153,12 +163,5 @@ def _read_with_aspects(path: Path, asked: Sequence[tuple[str, str, str]]) -> Jud
     return Judged(passages, tuple(question for question, _ in kept), tuple(half for _, half in kept))
 
 
-def _read_passages(path: Path) -> tuple[Passage, ...]:
-    passages = tuple(Passage(line["pid"], line.get("title", ""), line["text"]) for line in records.read(path))
-    if len({passage.id for passage in passages}) < len(passages):
-        raise InputError(f"{path} has two passages with the same pid")
-    return passages
-
-
-def _tuples(groups: object) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(group) for group in groups)  # type: ignore[attr-defined]
+def _tuples(groups: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(group) for group in groups)
