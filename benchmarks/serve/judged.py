@@ -42,6 +42,10 @@ class Judged:
         """The number of words of each passage."""
         return np.array([len(passage.text.split()) for passage in self.passages])
 
+    def every(self, step: int) -> Judged:
+        """The same passages with every `step`-th question."""
+        return replace(self, questions=self.questions[::step], halves=self.halves[::step])
+
     def with_copies(self, copies: int) -> Judged:
         """The same collection with so many extra exact copies of each passage, each right after its original."""
         passages = tuple(replace(p, id=name) for p in self.passages for name in copy_ids(p.id, copies))

@@ -43,7 +43,7 @@ def compare(all_measured: Mapping[str, Measured], reference: str, half: str) -> 
     """Recall minus the recall of a reference, with 95 % bootstrap intervals, for each method, collection and size.
 
     Each entry is a list of [mean, low, high], one for each size. The entry "mean" is of the mean over the collections.
-    Collections made from the same questions are resampled together.
+    Collections with the same questions are resampled together.
     """
     found: dict[str, Any] = {}
     datasets = list(dict.fromkeys(measured.dataset for measured in all_measured.values()))

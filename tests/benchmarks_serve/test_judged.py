@@ -91,3 +91,9 @@ def test_copies_follow_their_original_and_hold_the_same_aspects():
     assert len({p.id for p in found.passages}) == 6
     assert set(found.questions[0].relevant[0]) == {p.id for p in found.passages[:3]}
     assert found.words().tolist() == [1] * 6
+
+
+def test_every_second_question_keeps_its_half():
+    questions = [Question(str(i), "?", (("yes",),)) for i in range(4)]
+    found = judge_by_answers([Passage("x", "", "yes")], questions, ["choosing"] * 2 + ["reporting"] * 2).every(2)
+    assert ([q.id for q in found.questions], found.halves) == (["0", "2"], HALVES)
