@@ -34,7 +34,7 @@ shows what they are worth.
 
 Even and odd are the numbers of the questions in their files. At most 120 of a half are asked, evenly spread, and 60
 where there are copies. An aspect that no passage holds does not count. The passages of asqa are unions of top-5 lists
-of 14 retrieval runs. The encoders are potion-base-8M (built in) and all-MiniLM-L6-v2. The vectors of the latter are made
+of 14 retrieval runs. The encoders are potion-base-8M (built in) and all-MiniLM-L6-v2. The vectors of MiniLM are made
 once, with the extra `sentence-transformers`: `python -m benchmarks serve --data FOLDER --part encode`.{left_out}
 
 - **Share of the best**: a method's mean recall divided by that of the best method in the table on the same collection.
