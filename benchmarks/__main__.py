@@ -7,6 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import agreement, certified, core, effort, expected, experiments, gpu, pace, results_page, speed, text
+from benchmarks.serve import expected as serve_expected
+from benchmarks.serve import page as serve_page
+from benchmarks.serve import run as serve
 
 PAGES: dict[str, Callable[[], None]] = {
     "core": core.render,
@@ -16,6 +19,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "agreement": agreement.render,
     "effort": effort.render,
     "pace": pace.render,
+    "serve": serve_page.render,
 }
 
 
@@ -25,13 +29,29 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="how many rounds to time after the warm-up")
     parser.add_argument("--rows", type=int, default=200_000, help="number of rows of the large collection")
     parser.add_argument("--asqa", type=Path, help="folder with MiniLM vectors of ASQA; default: those in examples/")
-    parts = ["cost", "sharing", "gaps", "duels", *speed.PARTS, *text.PARTS, *agreement.PARTS, *experiments.RECIPES]
+    parts = [
+        "cost",
+        "sharing",
+        "gaps",
+        "duels",
+        *speed.PARTS,
+        *text.PARTS,
+        *agreement.PARTS,
+        *experiments.RECIPES,
+        *serve.PARTS,
+    ]
     parser.add_argument("--part", choices=parts, help="measure only this part of the benchmark")
     parser.add_argument("--against", type=Path, help="for `pace`: the folder of another checkout")
     parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where to keep rows and runs")
-    parser.add_argument("--data", type=Path, help="for `experiments`: the folder with the subsets")
+    parser.add_argument(
+        "--data", type=Path, help="for `experiments`: the folder with the subsets; for `serve`: with the judged data"
+    )
     parser.add_argument("--workers", type=int, help="for `experiments`: number of processes; default: one per core")
-    parser.add_argument("--model", help="for `generate`: the model's name at the endpoint")
+    parser.add_argument(
+        "--model",
+        help="for `generate`: the model's name at the endpoint; for `serve`: name or folder of all-MiniLM-L6-v2",
+    )
+    parser.add_argument("--again", nargs="+", default=[], help="for `serve`: settings whose sets to choose again")
     parser.add_argument("--url", default="http://127.0.0.1:8000/v1", help="for `generate`: the endpoint")
     parser.add_argument("--limit", type=int, default=40, help="for `generate`: number of questions")
     parser.add_argument("--label", help="for `generate`: what the page calls the model")
@@ -70,8 +90,14 @@ def _run_generate(arguments: argparse.Namespace, parser: argparse.ArgumentParser
     experiments.generate(arguments.folder, arguments.model, arguments.url, arguments.limit, 1, arguments.label)
 
 
+def _run_serve(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if arguments.data is None:
+        parser.error("serve needs --data: pass the folder with the judged collections")
+    serve.main(arguments.data, arguments.folder, arguments.part, arguments.model, arguments.again)
+
+
 def _run_check(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    checks = expected.check()
+    checks = [*expected.check(), *serve_expected.check()]
     print("\n".join(map(str, checks)))
     raise SystemExit(not all(one.good for one in checks))
 
@@ -92,6 +118,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "gpu": _run_gpu,
     "experiments": _run_experiments,
     "generate": _run_generate,
+    "serve": _run_serve,
     "check": _run_check,
     "results": lambda given, _: results_page.render(),
     "render": _render_all,
