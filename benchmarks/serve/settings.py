@@ -29,8 +29,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "MSD": {"by": "pyversity", "strategy": "msd", "diversity": 0.5},
     "Dartboard": {"by": "dartboard", "sigma": 0.1},
     "AdaGReS": {"by": "adagres"},
-    "paper 0.7": {"method": "certified", "theta": 0.7},
-    "paper 0.8": {"method": "certified", "theta": 0.8},
+    "paper 0.7": {"sharpness": 1, "theta": 0.7},
+    "paper 0.8": {"sharpness": 1, "theta": 0.8},
+    "coverage": {"method": "coverage"},
+    "sharp 16, 0.3": {"sharpness": 16, "theta": 0.3},
+    "default": {},
 }
 REFERENCES = ("top-k", "MMR 0.7", "paper 0.7", "paper 0.8")
 """The methods that all others are compared with, question by question."""
