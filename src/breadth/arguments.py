@@ -43,7 +43,7 @@ def read_constraints(
     if not isinstance(keep_best, (bool, np.bool_)):
         raise InputError(f"keep_best must be True or False, got {keep_best!r}")
     inside, outside = _read_ids(pinned, "pinned", size, numbered), _read_ids(excluded, "excluded", size, numbered)
-    both = np.intersect1d(inside, outside)
+    both = np.intersect1d(inside, outside) if len(inside) and len(outside) else inside[:0]
     if len(both):
         raise InputError(f"pinned and excluded contradict each other: both name row {int(both[0])}")
     if len(inside) > k:

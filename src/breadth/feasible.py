@@ -177,6 +177,8 @@ def find_parts(rules: Rules, size: int, k: int) -> Parts:
     """
     if rules.free:
         return one_part(size, k)
+    if len(rules.room) == 1 and rules.room[0] > k and not rules.apart.any():
+        return Parts(np.zeros(size, dtype=np.int64), np.array([k + 1]), rules.locked)
     clique = _find_cliques(rules.apart)
     part = np.where(clique >= 0, clique, rules.group + int(clique.max()) + 1)
     room = np.concatenate((np.ones(int(clique.max()) + 1, dtype=np.int64), rules.room))

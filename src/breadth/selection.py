@@ -133,6 +133,7 @@ def conclude(
     exact: bool = True,
     swap_optimal: bool = False,
     stats: Mapping[str, Any] | None = None,
+    copies: tuple[Ids, ...] = (),
 ) -> Selection:
     """Build the `Selection` that a method returns, from the ids of its set and their rows.
 
@@ -141,13 +142,14 @@ def conclude(
     bound             an upper bound on F for all allowed sets, or None for no certificate
     exact             whether the engine searches exactly
     swap_optimal      whether it was shown that no exchange of one member for any row of the collection gains
+    copies            the near-copies of each row, in the order of `ids`, which is then kept
 
     Everything that is reported is computed in float64.
     """
     rows = np.asarray(rows, dtype=np.float64)
     ids = np.asarray(ids, dtype=np.int64)
     scores = multiply_exactly(rows, problem.query)
-    if not picked_in_order:
+    if not (picked_in_order or copies):
         order = np.lexsort((ids, -scores))
         ids, scores, rows = ids[order], scores[order], rows[order]
     noticed = dict(stats or {})
@@ -171,5 +173,6 @@ def conclude(
         theta=problem.theta,
         k=problem.k,
         sharpness=problem.sharpness,
+        copies=copies,
         stats=noticed,
     )

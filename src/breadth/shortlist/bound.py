@@ -122,7 +122,7 @@ class Form:
     def priced(self, price: float) -> Form:
         """The form with a price on costs instead of the budget."""
         if price == 0.0:
-            return replace(self, budget=np.inf)
+            return self if self.budget == np.inf else replace(self, budget=np.inf)
         constant = self.constant + price * self.budget
         return replace(self, linear=self.linear - price * self.cost, constant=constant, budget=np.inf)
 

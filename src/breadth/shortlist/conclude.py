@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Positions
+from breadth.arrays import Ids, Positions
 from breadth.selection import Selection, conclude
 from breadth.shortlist.copies import find_copies
 from breadth.shortlist.table import Table
@@ -26,7 +25,9 @@ def conclude_on_table(
 ) -> Selection:
     """Build the selection, with the near-copies that each chosen row stands for."""
     fewer = {} if len(chosen) == table.asked else {"asked": table.asked}
-    selection = conclude(
+    if not picked_in_order:  # most relevant first
+        chosen = chosen[np.lexsort((table.ids[chosen], -table.relevance[chosen]))]
+    return conclude(
         table.problem,
         table.ids[chosen],
         table.shortlist.rows[chosen],
@@ -36,9 +37,14 @@ def conclude_on_table(
         exact=exact,
         swap_optimal=swap_optimal,
         stats={**stats, **fewer},
+        copies=_find_copies(table, chosen),
     )
-    if table.problem.constraints.distinct is None:
-        return selection
-    members = np.array([int(np.flatnonzero(table.ids == i)[0]) for i in selection.ids])
-    cosines = np.where(table.rules.apart[:, members] > 0, table.cosines[:, members], -np.inf)
-    return replace(selection, copies=find_copies(table.problem.constraints.distinct, table.ids, selection.ids, cosines))
+
+
+def _find_copies(table: Table, chosen: Positions) -> tuple[Ids, ...]:
+    """The rows of the shortlist that are too close to each chosen row."""
+    distinct, shortlist = table.problem.constraints.distinct, table.shortlist
+    if distinct is None:
+        return ()
+    similar = table.problem.similar(shortlist.rows)
+    return find_copies(distinct, shortlist.ids, table.ids[chosen], similar @ similar[chosen].T)

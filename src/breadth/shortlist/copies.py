@@ -19,9 +19,12 @@ def find_copies(distinct: float, ids: Ids, chosen: Ids, cosines: Array) -> tuple
 
     A row that is too close to several belongs to the closest.
     """
-    nearest = np.argmax(cosines, axis=1)
-    left_out = (cosines.max(axis=1, initial=-np.inf) > distinct) & np.isin(ids, chosen, invert=True)
-    return tuple(ids[left_out & (nearest == place)] for place in range(len(chosen)))
+    close = np.flatnonzero(cosines.max(axis=1) > distinct)
+    close = close[(ids[close, None] != chosen).all(axis=1)]
+    if len(close) == 0:
+        return (ids[:0],) * len(chosen)
+    nearest = np.argmax(cosines[close], axis=1)
+    return tuple(ids[close[nearest == place]] for place in range(len(chosen)))
 
 
 def add_copies(solver: Asking[Selection], problem: Problem, facts: Facts) -> Asking[Selection]:

@@ -50,7 +50,11 @@ def fetch_shortlist(problem: Problem, facts: Facts, count: int) -> Asking[Shortl
     if constraints.is_free:
         return Shortlist(ids, (yield from Rows(ids)), scores, 0, ceiling)
     pins = constraints.pinned
-    kept = constraints.admit(ids, scores) & np.isin(ids, pins, invert=True)
+    kept = constraints.admit(ids, scores)
+    if len(pins):
+        kept &= np.isin(ids, pins, invert=True)
+    elif kept.all():
+        return Shortlist(ids, (yield from Rows(ids)), scores, 0, ceiling)
     rows = yield from Rows(np.concatenate((pins, ids[kept])))
     pinned_scores = np.asarray(rows[: len(pins)], dtype=np.float64) @ problem.query
     return Shortlist(

@@ -38,7 +38,8 @@ class Table:
         self.relevance: Vector = _rate(problem, rows)
         self.cosines: Matrix = _multiply_pairs(problem.similar(rows))
         self.gram: Matrix = np.ascontiguousarray(sharpen(self.cosines, problem.sharpness))
-        check_pins(problem, shortlist.rows[: shortlist.pins])
+        if shortlist.pins:
+            check_pins(problem, shortlist.rows[: shortlist.pins])
         self.locked: Positions = np.arange(shortlist.pins)
         self.rules = free_rules() if not problem.constraints.limits_sets else self._make_rules()
         if problem.constraints.keep_best:
@@ -47,7 +48,7 @@ class Table:
 
     def resize(self, k: int) -> None:
         """Look for sets of k rows from now on."""
-        self.problem = replace(self.problem, k=k)
+        self.problem = self.problem if self.problem.k == k else replace(self.problem, k=k)
         self.linear: Vector = self.problem.linear(self.relevance)
         self._parts: Parts | None = None
 
@@ -96,19 +97,29 @@ class Table:
         return Rules(False, apart, group, room, locked, cost, constraints.budget)
 
     def _find_conflicts(self, distinct: float) -> Mask:
-        conflicts = self.cosines > distinct
+        possible = self.cosines > distinct - _DOUBT
+        np.fill_diagonal(possible, False)
+        left, right = np.nonzero(possible)
+        if len(left) == 0:
+            return possible
+        cosines = self.cosines[left, right].astype(np.float64)
+        doubtful = np.flatnonzero(cosines < distinct + _DOUBT)
         rows = self.problem.similar(self.shortlist.rows[: self.size])
-        for i, j in zip(*np.nonzero(np.triu(np.abs(self.cosines - distinct) < _DOUBT, 1)), strict=True):
-            close = float(rows[i].astype(np.float64) @ rows[j].astype(np.float64)) > distinct
-            conflicts[i, j] = conflicts[j, i] = close
-        np.fill_diagonal(conflicts, False)
-        return conflicts
+        for place in doubtful:
+            pair = sorted((left[place], right[place]))  # the same number for both orders
+            cosines[place] = float(rows[pair[0]].astype(np.float64) @ rows[pair[1]].astype(np.float64))
+        possible[left, right] = cosines > distinct
+        return possible
 
     def _lock_best(self) -> None:
         """Lock the most relevant row that may stand beside the pinned ones, unless one of these is more relevant."""
         picks = np.full(len(self.locked) + 1, -1, dtype=np.int64)
         picks[: len(self.locked)] = self.locked
         if len(picks) > self.problem.k:
+            return
+        if len(self.locked) == 0 and not np.isfinite(self.rules.budget):
+            self.locked = np.array([int(np.argmax(self.relevance))])
+            self.rules.locked[self.locked] = True
             return
         found = self._greedy(self.relevance, 0.0, picks, len(self.locked)) == len(picks)
         if found and self.relevance[picks[-1]] > self.relevance[self.locked].max(initial=-np.inf):

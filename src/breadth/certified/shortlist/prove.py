@@ -57,7 +57,8 @@ def _sharpen(
         if is_closed(found):
             break
         outside = outside and relaxed.outside
-        kept = relaxed.survivors | np.isin(where, found.chosen)
+        kept = relaxed.survivors.copy()
+        kept[np.searchsorted(where, found.chosen)] = True
         weights = (relaxed.x * (1.0 - relaxed.x))[kept] + 0.02
         where = where[kept]
     return form, relaxed, where, outside

@@ -93,11 +93,13 @@ def search_table(
     their size, to be used again for another θ. `last`: the shortlist will not grow, so that fewer than k rows have to
     do where the rules leave no more.
     """
-    known = {} if tables is None else tables
     while True:
-        if size not in known:
-            known[size] = Table(problem, shortlist, size)
-        table = known[size].at(problem)
+        if tables is None:
+            table = Table(problem, shortlist, size)
+        else:
+            if size not in tables:
+                tables[size] = Table(problem, shortlist, size)
+            table = tables[size].at(problem)
         found = settle(table, (last or shortlist.is_complete) and len(table) == len(shortlist), clock, effort)
         if found is not None and (is_settled(found) or clock.is_over()):
             return found, size
@@ -252,16 +254,18 @@ def _tighten(found: Found, clock: Clock, effort: Effort) -> None:
     """Exclude rows that can be in no better set, and bound what is left with a tighter form."""
     table, relaxed = found.table, found.relaxed
     assert relaxed is not None
-    where = np.flatnonzero(relaxed.survivors)
-    outside = relaxed.outside
+    alive, outside = relaxed.survivors.copy(), relaxed.outside
+    alive[found.chosen] = True
+    where = np.flatnonzero(alive)
     for _ in range(0 if is_closed(found) else 3):
-        where = np.union1d(where, found.chosen)
         if len(where) > 512 or clock.is_over():
             return
         form = Form.shifted(table, where)
         tighter = relax(form, form.indicate(found.chosen), _aim(found, effort.fine, outside), clock)
         found.bound = min(found.bound, max(found.value, tighter.bound))
-        left = where[tighter.survivors]
+        alive = tighter.survivors.copy()
+        alive[np.searchsorted(where, found.chosen)] = True
+        left = where[alive]
         outside = outside and tighter.outside
         if is_closed(found) or len(left) > 0.8 * len(where):
             return
