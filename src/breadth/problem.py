@@ -183,8 +183,11 @@ class Problem:
     def value(self, rows: Array) -> float:
         """F of the set whose rows are given, exact for rows of any length."""
         rows = np.asarray(rows, dtype=np.float64)
-        relevance = float(rows.sum(axis=0) @ self.query)
-        return self.relevance_weight * relevance - 0.5 * self.coupling * self.pair_sum(rows)
+        return self.weigh_sums(float(rows.sum(axis=0) @ self.query), self.pair_sum(rows))
+
+    def weigh_sums(self, relevance: Number, pairs: Number) -> Number:
+        """F of a set from its Σ c_i and its Σ_{i≠j} s_ij, which do not depend on θ."""
+        return self.relevance_weight * relevance - 0.5 * self.coupling * pairs
 
     def redundancy(self, rows: Array) -> float:
         """The mean of s_ij over all pairs of a set. A single row has none: 0, but 1 - ILAD = 1 for p = 1."""

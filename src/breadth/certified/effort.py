@@ -73,6 +73,8 @@ class Effort:
     """Rows fetched with the first search, at least, and at least so many for each of the k."""
     most_rows: int = 4096
     """Rows beyond which the shortlist does not grow."""
+    tight_rows: int = 128
+    """Rows that can be in a better set, at the most, for which the bound is tightened by an eigenvalue (1 ms)."""
 
     # The collection
     priced: int = 256
@@ -96,6 +98,8 @@ class Effort:
 
 
 EFFORT = Effort()
+LIGHT = Effort(starts=1, tabu=100, tight_rows=64)
+"""For the many θ of a frontier on a shortlist."""
 
 
 def check_effort(effort: object) -> Effort:

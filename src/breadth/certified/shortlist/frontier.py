@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from breadth.certified.effort import EFFORT
+from breadth.certified.effort import EFFORT, LIGHT
 from breadth.certified.shortlist.columns import search_columns
 from breadth.certified.shortlist.search import Found, is_settled, search_table
 from breadth.clock import Clock
@@ -57,7 +57,7 @@ def _search_all(
     size = max(EFFORT.block, 2 * problem.k)
     some = []
     for theta in thetas:
-        found = search_table(replace(problem, theta=theta), shortlist, size, clock, EFFORT, tables, last)[0]
+        found = search_table(replace(problem, theta=theta), shortlist, size, clock, LIGHT, tables, last)[0]
         if found is not None:
             found.swap_optimal = is_settled(found) and not clock.is_over()
             some.append(found)
@@ -75,21 +75,23 @@ def choose_for_each(curve: Curve, facts: Facts) -> tuple[Selection, ...]:
 
     The objective is linear in θ, so along them neither relevance nor redundancy falls.
     """
-    family = {tuple(sorted(f.ids.tolist())): f for f in curve.found}
+    family = list({tuple(sorted(f.ids.tolist())): f for f in curve.found}.values())
+    relevances = np.array([float(f.table.relevance[f.chosen].sum()) for f in family])
+    pairs = np.array([f.problem.pair_sum(f.rows) for f in family])  # neither depends on θ
+    sizes = np.array([len(f.chosen) for f in family])
     selections = []
     for own in curve.found:
-        rivals = [own, *(f for f in family.values() if len(f.chosen) == len(own.chosen))]
-        values = [own.problem.value(f.rows) for f in rivals]
-        relevances = [float(f.table.relevance[f.chosen].sum()) for f in rivals]
+        values = own.problem.weigh_sums(relevances, pairs)
+        values[sizes != len(own.chosen)] = -np.inf
         place = int(np.lexsort((relevances, values))[-1])
-        best = rivals[place]
+        best = family[place]
         selections.append(
             conclude_on_table(
                 best.table.at(own.problem),
                 best.chosen,
                 "certified",
                 {"shortlist": len(own.table.shortlist)},
-                bound=max(own.bound, values[place]),
+                bound=max(own.bound, float(values[place])),
                 exact=facts.exact,
                 swap_optimal=own.swap_optimal and set(best.ids.tolist()) == set(own.ids.tolist()),
                 picked_in_order=False,

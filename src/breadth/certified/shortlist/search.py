@@ -258,7 +258,7 @@ def _tighten(found: Found, clock: Clock, effort: Effort) -> None:
     alive[found.chosen] = True
     where = np.flatnonzero(alive)
     for _ in range(0 if is_closed(found) else 3):
-        if len(where) > 512 or clock.is_over():
+        if len(where) > effort.tight_rows or clock.is_over():
             return
         form = Form.shifted(table, where)
         tighter = relax(form, form.indicate(found.chosen), _aim(found, effort.fine, outside), clock)
