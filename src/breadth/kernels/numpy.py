@@ -95,8 +95,8 @@ def greedy(linear: Vector, gram: Matrix, coupling: float, rules: Rules, picks: P
     for size in range(len(picks)):
         if size >= given:
             possible = np.where(tally.addable(), merits, -np.inf)
-            best = int(np.argmax(possible))
-            if possible[best] == -np.inf:
+            best = int(np.argmax(possible)) if len(possible) else -1
+            if best < 0 or possible[best] == -np.inf:
                 return size
             picks[size] = best
         pick = int(picks[size])

@@ -77,7 +77,7 @@ def run_on_table(
         count *= 2
     chosen = table.pick(run.x, 0.0)
     chosen = first if len(chosen) < len(first) else chosen
-    while len(chosen) < table.asked and np.isfinite(table.rules.budget):  # what is left of the budget
+    while len(chosen) < table.asked:  # what the rules, or the rest of the budget, still allow
         longer = table.extend(chosen)
         if len(longer) == len(chosen):
             break

@@ -64,7 +64,7 @@ def pick_by_rule(problem: Problem, method: str, relevance: Array, rule: Rule, cl
                 break
             partial.add(pick, (yield from Rows(np.array([pick])))[0])
         if size + 1 < k:
-            yield from _learn(partial, pick, rule, barred, problem, learns=not stats)
+            yield from _learn(partial.rows[size], pick, rule, barred, problem, learns=not stats)
     if len(partial) == 0:
         raise say_nothing_fits(problem, len(relevance))
     ids, rows = np.array(partial.ids), np.array(partial.rows)
@@ -84,15 +84,15 @@ def _choose(partial: Partial, merits: Array, relevance: Array, barred: Mask) -> 
     return -1 if closed[pick] else pick
 
 
-def _learn(partial: Partial, pick: int, rule: Rule, barred: Mask, problem: Problem, learns: bool) -> Asking[None]:
+def _learn(row: Vector, pick: int, rule: Rule, barred: Mask, problem: Problem, learns: bool) -> Asking[None]:
     """Tell the rule about a pick, and bar the rows that are too close to it."""
     distinct = problem.constraints.distinct
     needed = learns and rule.needs_similarities(pick)
     similarities = None
     if needed or distinct is not None:
-        direction = problem.similarity_direction(partial.rows[-1])
+        direction = problem.similarity_direction(row)
         similarities = (yield from Scores(direction[None]))[0]
     if distinct is not None:
         barred |= similarities > distinct - _ROUNDING  # type: ignore[operator]
     if learns:
-        rule.learn(pick, partial.rows[-1], similarities if needed else None)
+        rule.learn(pick, row, similarities if needed else None)

@@ -61,7 +61,8 @@ class Found:
 def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effort) -> Asking[Found]:
     """The best set found, swap-optimal over the whole collection unless `swap_optimal` says otherwise."""
     count = max(effort.shortlist, effort.shortlist_for_each * problem.k) + len(problem.constraints.excluded)
-    size = max(effort.block, 2 * problem.k)
+    # How many rows a budget allows is decided on all that were fetched: cheap rows may come late.
+    size = count if np.isfinite(problem.constraints.budget) else max(effort.block, 2 * problem.k)
     rounds = 0
     while True:
         rounds += 1
@@ -93,7 +94,7 @@ def search_table(
     their size, to be used again for another θ. `last`: the shortlist will not grow, so that fewer than k rows have to
     do where the rules leave no more.
     """
-    while True:
+    while len(shortlist):
         if tables is None:
             table = Table(problem, shortlist, size)
         else:
@@ -106,6 +107,7 @@ def search_table(
         if len(table) == len(shortlist):
             return found, size
         size *= 2
+    return None, size
 
 
 def is_settled(found: Found) -> bool:
@@ -230,7 +232,8 @@ def _try_starts(found: Found, clock: Clock, effort: Effort) -> None:
     for number in range(effort.starts):
         if clock.is_over():
             return
-        first = int(order[number if number % 2 == 0 else (len(order) - 1) * number // effort.starts])
+        near = min(number, len(order) - 1)
+        first = int(order[near if number % 2 == 0 else (len(order) - 1) * number // effort.starts])
         offer(found, table.pick(table.linear * (1.0 if number % 2 == 0 else 0.5), first=first), clock)
     open_gap = min(max((found.bound - found.value) / max(found.problem.spread, 1e-300), 0.0), 1.0)
     iterations = int(effort.tabu * open_gap**0.5)
