@@ -6,7 +6,20 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import agreement, certified, core, effort, expected, experiments, gpu, pace, results_page, speed, text
+from benchmarks import (
+    agreement,
+    certified,
+    core,
+    default,
+    effort,
+    expected,
+    experiments,
+    gpu,
+    pace,
+    results_page,
+    speed,
+    text,
+)
 from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
@@ -20,6 +33,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "effort": effort.render,
     "pace": pace.render,
     "serve": serve_page.render,
+    "default": default.render,
 }
 
 
@@ -39,6 +53,7 @@ def main() -> None:
         *agreement.PARTS,
         *experiments.RECIPES,
         *serve.PARTS,
+        *default.PARTS,
     ]
     parser.add_argument("--part", choices=parts, help="measure only this part of the benchmark")
     parser.add_argument("--against", type=Path, help="for `pace`: the folder of another checkout")
@@ -119,6 +134,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "experiments": _run_experiments,
     "generate": _run_generate,
     "serve": _run_serve,
+    "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
     "check": _run_check,
     "results": lambda given, _: results_page.render(),
     "render": _render_all,
