@@ -228,8 +228,8 @@ def _render_large(lines: list[dict[str, Any]]) -> str:
 def _render_pools(lines: list[dict[str, Any]]) -> str:
     rows = [[f"{line['n']:,}", str(line["k"]), f"{line['ms']:.2f}", _say(line["ratio"])] for line in lines]
     return (
-        "## Pools\n\n`breadth.select(array, query, k=k)`, the check of the array included, over pyversity's DPP with its "
-        f"scores.\n\n{table(['rows', 'k', 'ms', 'time / DPP'], rows)}\n"
+        "## Pools\n\n`breadth.select(array, query, k=k)`, the check of the array included, over pyversity's DPP with "
+        f"its scores.\n\n{table(['rows', 'k', 'ms', 'time / DPP'], rows)}\n"
     )
 
 
