@@ -187,19 +187,28 @@ def find_parts(rules: Rules, size: int, k: int) -> Parts:
 
 
 def _find_cliques(apart: npt.NDArray[np.uint8]) -> Positions:
-    """The number of a clique for each row, -1 where it is in none of two or more."""
+    """The number of a clique for each row, -1 where it is in none of two or more.
+
+    The first row that is in no clique begins one; of the rows that conflict with all its members the first joins.
+    """
     number = np.full(len(apart), -1, dtype=np.int64)
-    cliques: list[list[int]] = []
-    for row in np.flatnonzero(apart.any(axis=1)):
-        neighbours = apart[row]
-        for clique in {int(number[j]) for j in np.flatnonzero(neighbours[:row]) if number[j] >= 0}:
-            if neighbours[cliques[clique]].all():
-                break
-        else:
-            clique = len(cliques)
-            cliques.append([])
-        cliques[clique].append(int(row))
-        number[row] = clique
+    conflicts = apart.astype(bool)
+    left = conflicts.any(axis=1)
+    cliques = 0
+    for seed in np.flatnonzero(left):
+        if not left[seed]:
+            continue
+        left[seed] = False
+        fitting = conflicts[seed] & left
+        row = int(np.argmax(fitting))
+        if not fitting[row]:
+            continue
+        number[seed] = cliques
+        while fitting[row]:
+            number[row], left[row] = cliques, False
+            fitting &= conflicts[row]
+            row = int(np.argmax(fitting))
+        cliques += 1
     return number
 
 

@@ -13,7 +13,7 @@ from breadth.certified.bound import Bound
 from breadth.certified.effort import EFFORT
 from breadth.certified.pricing import Question
 from breadth.certified.settle import settle
-from breadth.certified.shortlist.frontier import choose_for_each, search_thetas
+from breadth.certified.shortlist.frontier import choose_for_each, find_theta, search_thetas
 from breadth.certified.solver import certified
 from breadth.clock import NO_LIMIT, Clock
 from breadth.frontier import Frontier, relevance_floor
@@ -24,8 +24,6 @@ from breadth.selection import Selection, conclude
 
 DEFAULT_THETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _AUTO_THETAS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
-_KEEP_THETAS = tuple(np.linspace(0.0, 1.0, 51))
-"""Where `keep` looks, on a shortlist."""
 _ROUNDS = 2
 _BISECTIONS, _BACK = 10, 3
 
@@ -139,10 +137,7 @@ def keep(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT, share: floa
         floor = relevance_floor(float(relevance.mean()), share)
         high = _bisect(problem, ids, rows, facts, clock, floor)
     else:
-        curve = yield from frontier(problem, facts, clock=clock, thetas=_KEEP_THETAS)
-        floor = relevance_floor(curve.top_relevance, share)
-        kept = [s.theta for s in curve if s.relevance >= floor]
-        high = min(kept, default=1.0)
+        high, floor = yield from find_theta(problem, facts, clock, share)
     # The certified set of the whole collection can be less relevant than the one in memory: go up in growing steps, and
     # halfway back.
     found = yield from certified(replace(problem, theta=high), facts, clock=clock)

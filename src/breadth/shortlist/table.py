@@ -20,6 +20,7 @@ _GAIN = 1e-7
 """A swap must gain more than this (times 1 + k), or rounding of the similarities could run in circles."""
 _DOUBT = 1e-5
 """Cosines this close to `distinct` are computed again in float64."""
+_PAIRS_AT_ONCE = 4096
 _SWAPS_AT_ONCE, _MOST_SWAPS = 64, 10_000
 
 
@@ -105,9 +106,11 @@ class Table:
         cosines = self.cosines[left, right].astype(np.float64)
         doubtful = np.flatnonzero(cosines < distinct + _DOUBT)
         rows = self.problem.similar(self.shortlist.rows[: self.size])
-        for place in doubtful:
-            pair = sorted((left[place], right[place]))  # the same number for both orders
-            cosines[place] = float(rows[pair[0]].astype(np.float64) @ rows[pair[1]].astype(np.float64))
+        for start in range(0, len(doubtful), _PAIRS_AT_ONCE):
+            some = doubtful[start : start + _PAIRS_AT_ONCE]
+            one, other = np.minimum(left[some], right[some]), np.maximum(left[some], right[some])
+            # The same number for both orders of a pair.
+            cosines[some] = np.einsum("ij,ij->i", rows[one].astype(np.float64), rows[other].astype(np.float64))
         possible[left, right] = cosines > distinct
         return possible
 

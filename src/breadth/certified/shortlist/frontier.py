@@ -11,6 +11,7 @@ from breadth.certified.effort import EFFORT, LIGHT
 from breadth.certified.shortlist.columns import search_columns
 from breadth.certified.shortlist.search import Found, is_settled, search_table
 from breadth.clock import Clock
+from breadth.frontier import relevance_floor
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
@@ -19,6 +20,8 @@ from breadth.shortlist.conclude import conclude_on_table
 from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
 from breadth.shortlist.pick import MOST, first_count
 from breadth.shortlist.table import Table
+
+_ROOM, _BISECTIONS = 4, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ def search_thetas(problem: Problem, facts: Facts, clock: Clock, thetas: Sequence
     count = first_count(problem)
     while True:
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= MOST
+        last = shortlist.is_complete or count >= MOST or clock.is_over()
         some = _search_all(problem, shortlist, thetas, clock, last)
         if len(some) == len(thetas):
             if last or clock.is_over() or all(is_settled(f) for f in some):
@@ -47,6 +50,28 @@ def search_thetas(problem: Problem, facts: Facts, clock: Clock, thetas: Sequence
         elif last:
             raise say_nothing_fits(problem, len(shortlist))
         count *= 2
+
+
+def find_theta(problem: Problem, facts: Facts, clock: Clock, share: float) -> Asking[tuple[float, float]]:
+    """About the smallest θ whose set keeps a share of the relevance, by bisection; and the relevance that is kept.
+
+    The sets are looked for in memory, on one shortlist.
+    """
+    shortlist = yield from fetch_shortlist(problem, facts, _ROOM * first_count(problem))
+    if len(shortlist) == 0:
+        raise say_nothing_fits(problem, facts.size)
+    floor = relevance_floor(_find_top_relevance(problem, shortlist), share)
+    tables: dict[int, Table] = {}
+    size = max(EFFORT.block, 2 * problem.k)
+    low, high = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        if clock.is_over():
+            break
+        middle = (low + high) / 2.0
+        found = search_table(replace(problem, theta=middle), shortlist, size, clock, LIGHT, tables, True)[0]
+        enough = found is not None and float(found.table.relevance[found.chosen].mean()) >= floor
+        low, high = (low, middle) if enough else (middle, high)
+    return high, floor
 
 
 def _search_all(
