@@ -62,6 +62,7 @@ def select(
     pinned: Any = None,
     excluded: Any = None,
     floor: float | None = None,
+    on_topic: float | None = None,
     keep_best: bool | None = None,
     costs: Any = None,
     budget: float | None = None,
@@ -89,6 +90,7 @@ def select(
                  chosen. A sequence with an entry for each row, a mapping from ids, or a function of an array of ids.
     pinned, excluded    ids of rows that must, or must not, be chosen.
     floor        the least relevance of a chosen row.
+    on_topic     the same as a share of the relevance of top-k's last row: rows below it are off topic; 0 allows them.
     keep_best    whether the most relevant row that the other constraints allow is always chosen.
     costs, budget       what each row costs (its tokens, say; given as groups are), and what the set may cost.
     cover        the smallest set that stands for this share (0.8, say) of the relevant material, of at most k rows;
@@ -100,17 +102,17 @@ def select(
     options      of the method: see the docstring of the method in `breadth.methods`.
 
     `select` maximises θ·relevance - (1-θ)·redundancy over the allowed sets, see `Selection`. Without `sharpness` and
-    with method "certified", `theta`, `sharpness`, `distinct` and `keep_best` are those of `breadth.settings.DEFAULT`
-    where you do not pass them; docs/methods.md says what they were chosen from. With `theta=1`, `distinct` and
-    `keep_best` are off unless you pass them: that is plain top-k. With `sharpness=1`, or another method, everything is
-    as in the paper unless you pass it. Where the constraints leave fewer than k rows, the set has fewer, and
-    `stats["asked"]` says how many there should have been.
+    with method "certified", `theta`, `sharpness`, `distinct`, `on_topic` and `keep_best` are those of
+    `breadth.settings.DEFAULT` where you do not pass them; docs/methods.md says what they were chosen from. With
+    `theta=1` the last three are off unless you pass them: that is plain top-k. With `sharpness` given, or another
+    method, nothing restricts the set unless you pass it. Where the constraints leave fewer than k rows, the set has
+    fewer, and `stats["asked"]` says how many there should have been.
     """
     if cover is not None:
         method, options = _read_cover(cover, method, options)
     wishes = {
         "distinct": distinct, "groups": groups, "per_group": per_group, "pinned": pinned, "excluded": excluded,
-        "floor": floor, "keep_best": keep_best, "costs": costs, "budget": budget,
+        "floor": floor, "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget,
     }  # fmt: skip
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
@@ -260,7 +262,7 @@ class _Asked:
         if self.sharpness is not None or self.method != "certified":
             return replace(PAPER, sharpness=self.sharpness or METHODS[self.method].sharpness)
         if self.theta == 1.0:  # plain top-k
-            return replace(DEFAULT, distinct=None, keep_best=False)
+            return replace(DEFAULT, distinct=None, keep_best=False, on_topic=None)
         return DEFAULT
 
     def state(self, oracle: Any, query: Any, scores: Any) -> tuple[Any, Problem]:
@@ -269,7 +271,7 @@ class _Asked:
         theta = setting.theta if self.theta is None or self.automatic else self.theta
         engine, problem = _state(oracle, query, scores, self.k, theta)
         wishes = dict(self.wishes)
-        for name in ("distinct", "keep_best"):
+        for name in ("distinct", "keep_best", "on_topic"):
             if wishes.get(name) is None:
                 wishes[name] = getattr(setting, name)
         numbered = hasattr(oracle, "scores") or hasattr(oracle, "above")

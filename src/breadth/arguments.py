@@ -12,7 +12,7 @@ from breadth.checks import check_count, check_number
 from breadth.errors import InputError
 from breadth.feasible import Constraints, Lookup
 
-NAMES = ("distinct", "groups", "per_group", "pinned", "excluded", "floor", "keep_best", "costs", "budget")
+NAMES = ("distinct", "groups", "per_group", "pinned", "excluded", "floor", "on_topic", "keep_best", "costs", "budget")
 
 
 def read_constraints(
@@ -26,6 +26,7 @@ def read_constraints(
     pinned: Any = None,
     excluded: Any = None,
     floor: Any = None,
+    on_topic: Any = None,
     keep_best: Any = False,
     costs: Any = None,
     budget: Any = None,
@@ -57,6 +58,7 @@ def read_constraints(
         pinned=inside,
         excluded=outside,
         floor=None if floor is None else check_number(floor, "floor"),
+        on_topic=None if on_topic is None else check_number(on_topic, "on_topic", 0.0, 1.0) or None,
         keep_best=bool(keep_best),
         costs=None if costs is None else _read_costs(costs, size, numbered),
         budget=np.inf if budget is None else check_number(budget, "budget", 0.0),

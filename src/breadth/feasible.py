@@ -39,6 +39,7 @@ class Constraints:
     pinned       rows that are in every set
     excluded     rows that are in no set
     floor        the least relevance of a row
+    on_topic     the least relevance of a row as a share of that of the k-th most relevant one
     keep_best    whether the most relevant row that the other constraints allow is in every set
     costs        the cost of each row; the costs of a set sum to at most `budget`
     """
@@ -49,6 +50,7 @@ class Constraints:
     pinned: Ids = field(default_factory=_NOBODY.copy)
     excluded: Ids = field(default_factory=_NOBODY.copy)
     floor: float | None = None
+    on_topic: float | None = None
     keep_best: bool = False
     costs: Lookup | None = None
     budget: float = np.inf
@@ -56,13 +58,26 @@ class Constraints:
     @property
     def is_free(self) -> bool:
         """Whether every set of k rows is allowed."""
-        return not (self.limits_sets or len(self.excluded) or self.floor is not None)
+        rows = len(self.excluded) or self.floor is not None or self.on_topic is not None
+        return not (self.limits_sets or rows)
 
     @property
     def limits_sets(self) -> bool:
         """Whether anything but single rows is limited."""
         pairs = self.distinct is not None or self.groups is not None or self.costs is not None
         return pairs or bool(len(self.pinned)) or self.keep_best
+
+    def fix_floor(self, kth: float) -> Constraints:
+        """The same constraints with a floor instead of `on_topic`; `kth` is the k-th largest relevance of all rows.
+
+        If that is not positive, nothing is on topic, and `on_topic` says nothing.
+        """
+        if self.on_topic is None:
+            return self
+        if kth <= 0.0:
+            return replace(self, on_topic=None)
+        least = self.on_topic * kth
+        return replace(self, on_topic=None, floor=least if self.floor is None else max(self.floor, least))
 
     def admit(self, ids: Ids, relevance: Array) -> Mask:
         """Which rows may be in a set at all. Pinned rows always may."""
@@ -193,7 +208,7 @@ def _find_cliques(apart: npt.NDArray[np.uint8]) -> Positions:
     """
     number = np.full(len(apart), -1, dtype=np.int64)
     conflicts = apart.astype(bool)
-    left = conflicts.any(axis=1)
+    left: Mask = np.asarray(conflicts.any(axis=1))
     cliques = 0
     for seed in np.flatnonzero(left):
         if not left[seed]:

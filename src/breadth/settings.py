@@ -7,16 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Setting:
-    """How relevance is weighed against redundancy, what counts as a copy, and whether the best hit stays."""
+    """How relevance is weighed against redundancy, what counts as a copy and as off topic, and whether the best hit
+    stays."""
 
     theta: float
     sharpness: int
     distinct: float | None
     keep_best: bool
+    on_topic: float | None
 
 
-PAPER = Setting(theta=0.7, sharpness=1, distinct=None, keep_best=False)
+PAPER = Setting(theta=0.7, sharpness=1, distinct=None, keep_best=False, on_topic=None)
 """The paper's objective."""
 
-DEFAULT = Setting(theta=0.7, sharpness=12, distinct=0.95, keep_best=True)
-"""What `python -m benchmarks serve` chose on the choosing halves of its collections."""
+DEFAULT = Setting(theta=0.7, sharpness=12, distinct=0.95, keep_best=True, on_topic=0.5)
+"""What `python -m benchmarks serve` chose on the choosing halves of its collections. `on_topic` was not chosen: it is
+what the benchmark calls off topic, half the relevance of the last row of top-k."""

@@ -98,6 +98,8 @@ def muss(
 
 def _conclude_within(problem: Problem, relevance: Array, union: Ids, stats: dict[str, object]) -> Asking[Selection]:
     """Greedy on F over the union, under constraints."""
+    kth = float(np.partition(relevance, len(relevance) - problem.k)[len(relevance) - problem.k])
+    problem = replace(problem, constraints=problem.constraints.fix_floor(kth))
     pins = problem.constraints.pinned
     others = union[problem.constraints.admit(union, relevance[union]) & np.isin(union, pins, invert=True)]
     ids = np.concatenate((pins, others[np.argsort(-relevance[others], kind="stable")]))

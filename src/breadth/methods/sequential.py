@@ -44,7 +44,8 @@ def pick_by_rule(problem: Problem, method: str, relevance: Array, rule: Rule, cl
     Pinned rows come before all others; a row that the constraints do not let in is passed over. When the time is up,
     the rest is filled with the most relevant rows, and `stats` says so.
     """
-    k, constraints = problem.k, problem.constraints
+    k = problem.k
+    constraints = problem.constraints.fix_floor(float(np.partition(relevance, len(relevance) - k)[len(relevance) - k]))
     partial = Partial(problem)
     pins = yield from Rows(constraints.pinned)
     partial.pin(pins)

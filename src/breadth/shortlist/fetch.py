@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,10 +40,10 @@ class Shortlist:
 
 def fetch_shortlist(problem: Problem, facts: Facts, count: int) -> Asking[Shortlist]:
     """Ask for the `count` most relevant rows of the collection, and for the pinned ones."""
-    constraints = problem.constraints
-    count = min(count, facts.size)
+    count = min(max(count, problem.k), facts.size)
     found = yield from Top(problem.query[None], count)
     ids, scores = found.ids[0], np.asarray(found.scores[0], dtype=np.float64)
+    constraints = problem.constraints.fix_floor(float(scores[min(problem.k, count) - 1]))
     ceiling = -np.inf if count == facts.size else float(scores[-1])
     if constraints.floor is not None and ceiling < constraints.floor:
         ceiling = -np.inf
@@ -60,6 +60,14 @@ def fetch_shortlist(problem: Problem, facts: Facts, count: int) -> Asking[Shortl
     return Shortlist(
         np.concatenate((pins, ids[kept])), rows, np.concatenate((pinned_scores, scores[kept])), len(pins), ceiling
     )
+
+
+def fix_floor(problem: Problem, facts: Facts) -> Asking[Problem]:
+    """The problem with a floor instead of `on_topic`, which takes a search for the k most relevant rows."""
+    if problem.constraints.on_topic is None:
+        return problem
+    found = yield from Top(problem.query[None], min(problem.k, facts.size))
+    return replace(problem, constraints=problem.constraints.fix_floor(float(found.scores[0, -1])))
 
 
 def say_nothing_fits(problem: Problem, seen: int) -> InputError:
