@@ -51,7 +51,7 @@ def word_verdict(profiles: Sequence[Profile], k: int, questions: int) -> str:
             f"The questions are too few to compare the settings by recall ({questions}): ask {_FEWEST} or more, "
             "better a hundred."
         )
-    sentences.append(_word_copies(profiles[0], k, suggested, alone=profiles[0].judgement is None))
+    sentences.append(_word_copies(profiles, k, suggested, alone=profiles[0].judgement is None))
     return " ".join(sentences)
 
 
@@ -76,8 +76,9 @@ def _find_best(judged: Judged) -> tuple[Profile, Judgement]:
     return max(judged, key=lambda pair: pair[1].recall.mean)
 
 
-def _word_copies(plain: Profile, k: int, suggested: Profile | None, alone: bool) -> str:
+def _word_copies(profiles: Sequence[Profile], k: int, suggested: Profile | None, alone: bool) -> str:
     """Say how often top-k repeats itself, and what the suggested setting leaves of that."""
+    plain = profiles[0]
     if _repeats_rarely(plain):
         opening = f"It makes no difference here: top-{k}" if alone else f"Top-{k}"
         return (
@@ -89,15 +90,28 @@ def _word_copies(plain: Profile, k: int, suggested: Profile | None, alone: bool)
         f"{plain.affected:.0%} of the queries lose a place to one."
     )
     if suggested is None:
-        harm = (
-            "off-topic passages or dropped best hits"
-            if alone
-            else "off-topic passages, dropped best hits or lower recall"
-        )
-        return f"{trouble} No setting tried removes half of them without {harm}."
-    left = "no near-copies" if suggested.redundant == 0.0 else f"{suggested.redundant:.1%} near-copies"
+        return f"{trouble} {_word_obstacle(profiles, alone)}"
     price = f"keeps {suggested.kept:.1%} of the relevance" if suggested.kept < 1.0 else "costs no relevance"
-    return f"{trouble} {_word_name(suggested, 'The')} leaves {left} and {price}."
+    return f"{trouble} {_word_name(suggested, 'The')} leaves {_word_left(suggested)} and {price}."
+
+
+def _word_obstacle(profiles: Sequence[Profile], alone: bool) -> str:
+    """Say why no setting is suggested although top-k repeats itself."""
+    for profile in profiles:
+        removes = profile.redundant <= profiles[0].redundant / 2.0
+        if profile.name == STANDARD and removes and profile.strayed > _STRAYS:
+            return (
+                f"The default leaves {_word_left(profile)}, but then off-topic passages come in, in "
+                f"{profile.strayed:.0%} of the queries: ask for fewer passages, or set a floor for their relevance."
+            )
+    harm = (
+        "off-topic passages or dropped best hits" if alone else "off-topic passages, dropped best hits or lower recall"
+    )
+    return f"No setting tried removes half of them without {harm}."
+
+
+def _word_left(profile: Profile) -> str:
+    return "no near-copies" if profile.redundant == 0.0 else f"{profile.redundant:.1%} near-copies"
 
 
 def _word_recall(judged: Judged, questions: int) -> str:
