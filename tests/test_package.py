@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     "errors",
     "arrays",
+    "bootstrap",
     "clock",
     "explanation",
     "ranking",

@@ -106,10 +106,51 @@ def test_frontier_and_diagnosis_with_plots(made):
     )
     told = json.loads(found.stdout)
     assert told["queries"] == 2
-    assert told["curve"][-1]["theta"] == 1.0
+    assert [one["setting"] for one in told["settings"]][:2] == ["top-k", "default"]
+    assert told["settings"][0]["kept"] == 1
+    assert "recall" not in told["settings"][0]
     for name in ("curve.png", "d.png"):
         assert (folder / name).read_bytes().startswith(b"\x89PNG")
-    assert "near-copies" in breadth("diagnose", folder / "my.index", "--sample", 5, "-k", 5).stdout
+    shown = breadth("diagnose", folder / "my.index", "--sample", 5, "-k", 5).stdout
+    assert "5 beginnings of passages as queries, k = 5, 60 passages" in shown
+    for words in ("near-copies", "off-topic", "dropped", "relevance kept", "theta=0.7, sharpness=1"):
+        assert words in shown
+    assert "recall" not in shown
+
+
+def test_a_diagnosis_with_answers_compares_the_recall_of_settings(made):
+    folder, _ = made
+    questions = [{"query": topic, "answers": [f"fact number {n}" for n in range(3)]} for topic in TOPICS]
+    questions += [{"query": topic, "aspects": {"a": ["r0", "r1"], "b": ["r2"]}} for topic in TOPICS]
+    (folder / "a.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    arguments = ("diagnose", folder / "my.index", "--answers", folder / "a.jsonl", "-k", 5)
+    told = json.loads(breadth(*arguments, "--plot", folder / "a.png", "--json").stdout)
+    assert told["queries"] == 12
+    assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
+    for one in told["settings"]:
+        assert 0 <= one["recall"]["low"] <= one["recall"]["mean"] <= one["recall"]["high"] <= 1
+        assert one["over_top_k"]["mean"] == pytest.approx(one["recall"]["mean"] - told["settings"][0]["recall"]["mean"])
+    assert max(one["behind_best"]["mean"] for one in told["settings"]) == 0
+    shown = breadth(*arguments).stdout
+    for words in ("12 questions, k = 5", "recall in %, with 95% intervals", "minus top-k's", "minus the best"):
+        assert words in shown
+    assert told["verdict"] in shown
+
+
+def test_mistakes_in_a_file_of_answers(made):
+    folder, _ = made
+
+    def complain(*lines):
+        (folder / "bad.jsonl").write_text("\n".join(lines))
+        done = breadth("diagnose", folder / "my.index", "--answers", folder / "bad.jsonl", code=1)
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+    good = '{"query": "asthma", "answers": ["fact"]}'
+    assert "bad.jsonl, line 2: broken JSON" in complain(good, "{broken")
+    assert "bad.jsonl, line 3: needs exactly one of the fields" in complain(good, good, '{"query": "asthma"}')
+    assert "the document 'r99', which the index does not hold" in complain('{"query": "asthma", "relevant": ["r99"]}')
+    assert "bad.jsonl holds no question" in complain("")
 
 
 def test_the_doctor_tells_what_is_there():

@@ -5,22 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
-RESAMPLES, FLIPS = 2000, 5000
+from breadth.bootstrap import Estimate, Values, estimate, resamples
 
+__all__ = ["FLIPS", "Difference", "Estimate", "Values", "difference", "estimate", "flips_for", "holm", "resamples"]
 
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over questions with its 95 % bootstrap interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ({self.low:.3f}–{self.high:.3f})"
+FLIPS = 5000
 
 
 @dataclass(frozen=True)
@@ -36,19 +26,6 @@ class Difference:
         return self.p < level
 
 
-def resamples(questions: int, seed: int = 0, count: int = RESAMPLES) -> Values:
-    """Weights (count, questions) of bootstrap samples: how often a sample drew each question, as a share."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(questions, np.full(questions, 1.0 / questions), size=count)
-    return drawn / questions
-
-
-def estimate(values: Values, weights: Values) -> Estimate:
-    """The mean of the values, with the percentiles 2.5 and 97.5 of its resamples."""
-    low, high = np.percentile(weights @ values, [2.5, 97.5])
-    return Estimate(float(values.mean()), float(low), float(high))
-
-
 def difference(a: Values, b: Values, weights: Values, seed: int = 0, flips: int = FLIPS) -> Difference:
     """Compare two methods on the same questions.
 
@@ -56,16 +33,15 @@ def difference(a: Values, b: Values, weights: Values, seed: int = 0, flips: int 
     (1 + #{|mean of flipped| ≥ |mean|}) / (1 + flips).
     """
     gap = a - b
-    mean = float(gap.mean())
-    low, high = np.percentile(weights @ gap, [2.5, 97.5])
     if not gap.any():
         return Difference(0.0, 0.0, 0.0, 1.0)
+    found = estimate(gap, weights)
     rng = np.random.default_rng(seed)
     extreme = 0
     for start in range(0, flips, FLIPS):
         signs = rng.integers(0, 2, size=(min(FLIPS, flips - start), len(gap)), dtype=np.int8) * 2.0 - 1.0
-        extreme += int(np.count_nonzero(np.abs(signs @ gap) / len(gap) >= abs(mean) - 1e-12))
-    return Difference(mean, float(low), float(high), (1 + extreme) / (1 + flips))
+        extreme += int(np.count_nonzero(np.abs(signs @ gap) / len(gap) >= abs(found.mean) - 1e-12))
+    return Difference(found.mean, found.low, found.high, (1 + extreme) / (1 + flips))
 
 
 def flips_for(tests: int) -> int:

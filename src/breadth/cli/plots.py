@@ -46,18 +46,22 @@ def draw_frontier(curves: Curves, title: str, path: Path) -> None:
 
 
 def draw_diagnosis(found: Diagnosis, path: Path) -> None:
-    """Draw the share of near-copies and the relevance over θ."""
+    """Draw what is wrong with the sets of each setting, as bars, and the recall if it is known."""
     pyplot = _import_pyplot()
-    figure, axes = pyplot.subplots(figsize=(7, 4.2))
-    thetas = [point.theta for point in found.curve]
-    axes.plot(thetas, [100 * point.redundant for point in found.curve], marker="o", color="tab:red")
-    axes.set(
-        xlabel="θ (1 is plain top-k)", title=f"Near-copies among the chosen, k = {found.k}, {found.queries} queries"
-    )
-    axes.set_ylabel("near-copies, %", color="tab:red")
-    other = axes.twinx()
-    other.plot(thetas, [point.relevance for point in found.curve], marker="s", color="tab:blue")
-    other.set_ylabel("mean relevance", color="tab:blue")
-    if found.suggested_theta is not None:
-        axes.axvline(found.suggested_theta, color="grey", linestyle="--")
+    measures = {
+        "near-copies": [profile.redundant for profile in found.profiles],
+        "off-topic": [profile.off_topic for profile in found.profiles],
+        "best hit dropped": [profile.best_dropped for profile in found.profiles],
+    }
+    if found.judged:
+        measures["recall"] = [p.judgement.recall.mean for p in found.profiles if p.judgement is not None]
+    figure, panels = pyplot.subplots(1, len(measures), figsize=(2.6 * len(measures) + 1.4, 3.2), sharey=True)
+    for axes, (name, values) in zip(panels, measures.items(), strict=True):
+        bars = axes.barh([profile.name for profile in found.profiles], [100 * value for value in values])
+        axes.bar_label(bars, fmt="%.1f", padding=2, fontsize=8)
+        axes.set_title(name, fontsize=10)
+        axes.set_xlabel("%")
+        axes.set_xlim(0, max(1.0, 130 * max(values)))
+    panels[0].invert_yaxis()
+    figure.suptitle(f"k = {found.k}, {found.queries} queries", fontsize=10)
     _save(pyplot, figure, path)

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
@@ -13,8 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
+from breadth.bootstrap import Estimate
 from breadth.index import Hit, Results
 from breadth.index.diagnosis import Diagnosis
+from breadth.index.profiles import Profile
 from breadth.selection import Selection
 
 out = Console(highlight=False, markup=False, emoji=False)
@@ -121,8 +124,7 @@ def _passage_text(hit: Hit, mark: str) -> Text:
     if mark:
         text.append(f"{mark} ", style="bold red" if mark.startswith("copy") else "bold green")
     text.append(hit.id, style="bold")
-    words = " ".join(hit.text.split())
-    text.append("  " + (words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"))
+    text.append("  " + _shorten(hit.text, _SHOWN))
     if hit.copies:
         names = ", ".join(copy.id for copy in hit.copies[:_COPIES]) + (", …" if len(hit.copies) > _COPIES else "")
         text.append(f"  (stands for {len(hit.copies)} near-copies: {names})", style="dim")
@@ -150,29 +152,104 @@ def curves_data(curves: Curves, thetas: Sequence[float]) -> dict[str, list[dict[
 
 
 def diagnosis_table(found: Diagnosis) -> Table:
-    """Make a table of the curve over θ."""
-    title = f"{found.queries} queries, k = {found.k}, {found.documents:,} passages"
+    """Make a table of what the sets of each setting are like; the suggested setting stands out."""
+    kind = "beginnings of passages as queries" if found.sampled else "questions" if found.judged else "queries"
+    title = f"{found.queries} {kind}, k = {found.k}, {found.documents:,} passages"
+    rows = [
+        [
+            f"{profile.redundant:.1%} ({profile.affected:.0%})",
+            f"{profile.off_topic:.1%} ({profile.strayed:.0%})",
+            f"{profile.best_dropped:.0%}",
+            f"{profile.kept:.1%}",
+        ]
+        for profile in found.profiles
+    ]
+    return _settings_table(found, title, ("near-copies", "off-topic", "best hit dropped", "relevance kept"), rows)
+
+
+def recall_table(found: Diagnosis) -> Table:
+    """Make a table of the recall of each setting, with its differences from top-k and from the best setting."""
+    rows = []
+    for judgement in (profile.judgement for profile in found.profiles if profile.judgement is not None):
+        gaps = (judgement.over_top_k, judgement.behind_best)
+        rows.append([_percent_cell(judgement.recall), *(_percent_cell(gap, "+") for gap in gaps)])
+    heads = ("recall", "minus top-k's", "minus the best")
+    return _settings_table(found, "recall in %, with 95% intervals", heads, rows)
+
+
+def _percent_cell(value: Estimate, sign: str = "") -> str:
+    mean, low, high = (f"{100.0 * number:{sign}.1f}" for number in (value.mean, value.low, value.high))
+    return mean if low == high else f"{mean} ({low}, {high})"
+
+
+def _settings_table(found: Diagnosis, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(title=title, title_justify="left")
-    for name in ("θ", "relevance", "ILAD", "near-copies", "queries affected"):
-        table.add_column(name, justify="right")
-    for point in found.curve:
-        label = "1 (top-k)" if point.theta == 1.0 else f"{point.theta:g}"
-        style = "bold green" if point.theta == found.suggested_theta else None
-        qualities = (f"{point.relevance:.3f}", f"{point.diversity:.3f}")
-        cells = (label, *qualities, f"{point.redundant:.1%}", f"{point.affected:.0%}")
-        table.add_row(*cells, style=style)
+    table.add_column("setting", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right")
+    suggested = found.suggested
+    for profile, cells in zip(found.profiles, rows, strict=True):
+        chosen = suggested is not None and profile.name == suggested.name
+        table.add_row(profile.name, *cells, style="bold green" if chosen else None)
     return table
+
+
+def diagnosis_legend(found: Diagnosis) -> str:
+    """Explain the columns and the settings of the tables."""
+    lines = [
+        f"near-copies: passages that the encoder hardly tells from a more relevant one in the set, cosine "
+        f"{found.near_copy:g} or more (in brackets: queries with one)",
+        f"off-topic: passages with less than half the relevance of the last one of top-{found.k} "
+        "(in brackets: queries with one)",
+    ]
+    if found.judged:
+        lines.append(
+            "recall: the share of the answers, aspects or relevant passages of a question that the set finds; "
+            "differences are in points, and their intervals hold for all settings together"
+        )
+    lines += [f"{one.name}: {one.trial.describe()}" for one in found.profiles[1:]]
+    short = [f"{one.name} ({one.size:.1f})" for one in found.profiles if one.size < found.k]
+    if short:
+        lines.append(f"fewer than {found.k} passages on average, as no more are distinct: {', '.join(short)}")
+    if found.skipped:
+        lines.append(f"queries left out, because the encoder knows no word of them: {found.skipped}")
+    return "\n".join(lines)
+
+
+def repeats_text(found: Diagnosis) -> str:
+    """Show examples of what top-k repeats, so that a reader can say whether they are copies."""
+    lines = [f"What top-{found.k} repeats, for example (if these are not copies to you, raise --near-copy):"]
+    for repeat in found.repeats:
+        query, copies = _shorten(repeat.query, _SHOWN // 3), len(repeat.documents) - 1
+        lines.append(f"  {query!r} gets a passage and {copies} near-cop{'y' if copies == 1 else 'ies'} of it:")
+        lines += [f"    {one.id}  {_shorten(one.text, _SHOWN // 2)}" for one in repeat.documents[:_COPIES]]
+    return "\n".join(lines)
+
+
+def _shorten(text: str, length: int) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= length else words[: length - 1] + "…"
 
 
 def diagnosis_data(found: Diagnosis) -> dict[str, Any]:
     """Describe a diagnosis as plain data."""
     return {
         "queries": found.queries,
+        "skipped": found.skipped,
         "k": found.k,
         "documents": found.documents,
         "near_copy": found.near_copy,
-        "suggested_theta": found.suggested_theta,
-        "keep": found.keep,
+        "suggested": None if found.suggested is None else found.suggested.name,
         "verdict": found.verdict(),
-        "curve": [vars(point) for point in found.curve],
+        "settings": [_profile_data(profile) for profile in found.profiles],
+        "repeats": [
+            {"query": repeat.query, "passages": [{"id": one.id, "text": one.text} for one in repeat.documents]}
+            for repeat in found.repeats
+        ],
     }
+
+
+def _profile_data(profile: Profile) -> dict[str, Any]:
+    data = asdict(profile)
+    trial, judgement = data.pop("trial"), data.pop("judgement")
+    return {"setting": trial["name"], "options": dict(trial["options"]), **data, **(judgement or {})}

@@ -4,6 +4,7 @@ from breadth.index.bm25 import BM25, PER_QUERY
 from breadth.index.diagnosis import Diagnosis, diagnose
 from breadth.index.documents import Document, Hit, Results
 from breadth.index.index import Index
+from breadth.index.judging import Question
 from breadth.index.writer import Added
 
-__all__ = ["BM25", "PER_QUERY", "Added", "Diagnosis", "Document", "Hit", "Index", "Results", "diagnose"]
+__all__ = ["BM25", "PER_QUERY", "Added", "Diagnosis", "Document", "Hit", "Index", "Question", "Results", "diagnose"]
