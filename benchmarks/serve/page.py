@@ -47,9 +47,9 @@ once, with the extra `sentence-transformers`: `python -m benchmarks serve --data
 Off-topic rows, dropped hits and copies are means over k = 5, 10 and 20.
 """
 
-_DIFFERENCES = """Differences in recall: the mean over the collections, with 95 % bootstrap intervals. The
-last two columns count the pairs of a collection and k = 5, 10 or 20 on which a method is better, or worse, than top-k
-with an interval that excludes 0.
+_DIFFERENCES = """Differences in recall: the mean over the collections, with 95 % bootstrap intervals. The last two
+columns count the pairs of a collection and k = 5, 10 or 20 on which a method is better, or worse, than top-k with an
+interval that excludes 0.
 """
 
 _METHODS = """## The methods

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,14 @@ def write_results(found: dict[str, Measured]) -> None:
             "settings": SETTINGS,
             "left_out": [source.name for source in SOURCES if source.name not in found],
             "collections": {name: summarise(measured) for name, measured in found.items()},
-            "differences": {half: {one: compare(found, one, half) for one in REFERENCES} for half in HALVES},
+            "differences": {half: {one: _compare(found, one, half) for one in REFERENCES} for half in HALVES},
         },
     )
+
+
+def _compare(found: dict[str, Measured], reference: str, half: str) -> dict[str, Any]:
+    """Differences from a reference: on every collection from the first one, and on the mean only from the others."""
+    compared = compare(found, reference, half)
+    if reference == REFERENCES[0]:
+        return compared
+    return {name: {"mean": one["mean"]} for name, one in compared.items()}
