@@ -173,16 +173,17 @@ def test_near_copies_by_the_users_own_line(tmp_path):
     assert "The setting default 0.89 (distinct=0.89) leaves no near-copies" in strict.verdict()
 
 
-def test_a_collection_with_little_but_copies_is_no_case_for_the_default(tmp_path):
-    """Without the copies, only passages about something else are left: the diagnosis says so."""
+def test_in_a_collection_with_little_but_copies_the_default_chooses_fewer(tmp_path):
+    """Without the copies, only passages about something else are left. A filter takes them; the default does not."""
     vectors = {f"copy {i}": np.eye(12)[0] for i in range(10)}
     vectors |= {f"other {i}": np.array([0.1, *np.sqrt(0.99) * np.eye(11)[i]]) for i in range(10)}
     with make_index(tmp_path / "a.index", vectors) as index:
         found = diagnose(index, ["copy 0", "copy 1"], k=4)
     assert found.top_k.redundant == pytest.approx(3 / 4)
-    assert by_name(found)["default"].off_topic == pytest.approx(3 / 4)
-    assert found.suggested is None
-    assert "The default leaves no near-copies, but then off-topic passages come in, in 100% of" in found.verdict()
+    assert by_name(found)["filter 0.95"].off_topic == pytest.approx(3 / 4)
+    assert by_name(found)["default"].off_topic == by_name(found)["default"].redundant == 0
+    assert found.suggested is not None
+    assert found.suggested.setting == "default"
 
 
 def ask_for_answers(topics):

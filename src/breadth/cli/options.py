@@ -29,6 +29,17 @@ Distinct = Annotated[
     float | None,
     typer.Option("--distinct", help=f"no two passages with a cosine above this; 1 allows copies [{DEFAULT.distinct}]"),
 ]
+OnTopic = Annotated[
+    float | None,
+    typer.Option(
+        "--on-topic",
+        help=f"least relevance, as a share of that of the last passage of top-k; 0 allows all [{DEFAULT.on_topic}]",
+    ),
+]
+Cover = Annotated[
+    float | None,
+    typer.Option("--cover", help="the fewest passages, at most k, that stand for this share of the relevant material"),
+]
 KeepBest = Annotated[
     bool | None, typer.Option("--keep-best/--no-keep-best", help="whether the most relevant passage is always chosen")
 ]
@@ -61,6 +72,8 @@ def gather(
     exclude: list[str] | None = None,
     floor: float | None = None,
     budget: float | None = None,
+    on_topic: float | None = None,
+    cover: float | None = None,
 ) -> dict[str, Any]:
     """The options that say which sets are allowed, as `Index.search` takes them; those not given are left out."""
     if per_group is not None and group_by is None:
@@ -75,5 +88,7 @@ def gather(
         "excluded": exclude or None,
         "floor": floor,
         "budget": budget,
+        "on_topic": on_topic,
+        "cover": cover,
     }
     return {name: value for name, value in given.items() if value is not None}
