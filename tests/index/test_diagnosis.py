@@ -183,7 +183,7 @@ def test_in_a_collection_with_little_but_copies_the_default_chooses_fewer(tmp_pa
     assert by_name(found)["filter 0.95"].off_topic == pytest.approx(3 / 4)
     assert by_name(found)["default"].off_topic == by_name(found)["default"].redundant == 0
     assert found.suggested is not None
-    assert found.suggested.setting == "default"
+    assert found.suggested.name == "default"
 
 
 def ask_for_answers(topics):
