@@ -75,15 +75,16 @@ class Form:
 
         D = λ_min(S)·I; or with `weights` the diagonal for which Σ weights_i d_i is about the largest.
         """
-        gram = table.gram[np.ix_(where, where)]
+        every = len(where) == len(table)
+        gram = table.gram.copy() if every else table.gram[where[:, None], where]
         rules = table.rules
         if not rules.free:
-            gram[rules.apart[np.ix_(where, where)] > 0] = 0.0
+            gram[(rules.apart if every else rules.apart[where[:, None], where]) > 0] = 0.0
         exact = gram.astype(np.float64)
         diagonal = np.full(len(where), float(np.linalg.eigvalsh(exact)[0]) - _ROUNDING * len(where))
         if weights is not None:
             diagonal = largest_diagonal(exact, diagonal, weights)
-        gram[np.diag_indices_from(gram)] -= diagonal.astype(np.float32)
+        gram.ravel()[:: len(where) + 1] -= diagonal.astype(np.float32)
         return cls._make(table, where, gram)
 
     @classmethod

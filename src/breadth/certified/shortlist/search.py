@@ -158,7 +158,7 @@ def _settle_size(found: Found, clock: Clock, effort: Effort) -> None:
     if table.problem.k == 1 or (whole and len(table) == table.problem.k):
         found.bound = found.value
     tighten = whole or table.problem.sharpness > 1
-    _bound(found, effort.rough, clock)
+    _bound(found, effort.rough, clock, effort)
     if tighten:
         _tighten(found, clock, effort)
     if is_closed(found) or clock.is_over():
@@ -166,10 +166,10 @@ def _settle_size(found: Found, clock: Clock, effort: Effort) -> None:
     before = found.value
     _try_starts(found, clock, effort)
     if tighten and found.value > before:
-        _bound(found, effort.fine, clock)
+        _bound(found, effort.fine, clock, effort)
         _tighten(found, clock, effort)
     elif not tighten:
-        _bound(found, effort.fine, clock)
+        _bound(found, effort.fine, clock, effort)
 
 
 def _start(table: Table, last: bool) -> Positions | None:
@@ -205,9 +205,11 @@ def spend_rest(found: Found, clock: Clock) -> None:
         found.swaps += table.swap(found.chosen, clock)
 
 
-def _bound(found: Found, share: float, clock: Clock) -> None:
+def _bound(found: Found, share: float, clock: Clock, effort: Effort) -> None:
     table = found.table
-    form = Form.plain(table)
+    # Rows that conflict count as dissimilar there, which can make the bound looser.
+    small = len(table) <= effort.small_table and table.problem.sharpness > 1 and not table.rules.apart.any()
+    form = Form.shifted(table, np.arange(len(table))) if small else Form.plain(table)
     found.relaxed = relax(form, form.indicate(found.chosen), _aim(found, share, True), clock)
     found.bound = min(found.bound, found.relaxed.bound)
 
