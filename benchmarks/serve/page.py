@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from benchmarks.report import load, page, table
 from benchmarks.serve.peers import POOL
 from benchmarks.serve.summary import shares_of_best
+from breadth.settings import DEFAULT
 
 _COUNTED = (5, 10, 20)
 """The k of the summary."""
@@ -141,7 +143,9 @@ def _recalls(data: dict[str, Any], half: str, k: int) -> str:
 
 
 def _settings(data: dict[str, Any]) -> str:
+    default = {"what `select` does unless it is told otherwise": "", **asdict(DEFAULT)}
     rows = [
-        [name, ", ".join(f"{key} = {value}" for key, value in one.items())] for name, one in data["settings"].items()
+        [name, ", ".join(f"{key} = {value}" if value != "" else key for key, value in (one or default).items())]
+        for name, one in data["settings"].items()
     ]
     return table(["", "setting"], rows)
