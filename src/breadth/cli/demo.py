@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,7 +49,10 @@ def demo(
     made = folder / "medquad.index"
     _print_command(f"breadth index {passages} -o {made}")
     index(passages, made)
-    questions = _choose_questions(made, _list_diseases(passages))
+    with Index.open(made) as opened:
+        chosen = choose_questions(opened, list_diseases(passages))
+    _print_choice(chosen)
+    questions = chosen.questions
     for question in questions:
         _print_command(f'breadth compare {made} "{question}" -k {_K}')
         compare(made, question, k=_K)
@@ -61,7 +65,7 @@ def demo(
     show.out.print(f"\nThe index and the plots are in {folder}. The passages are from MedQuAD (CC BY 4.0).")
 
 
-def _list_diseases(passages: Path) -> list[str]:
+def list_diseases(passages: Path) -> list[str]:
     """The diseases with enough passages, as they are spelled first."""
     spellings: dict[str, str] = {}
     counts: Counter[str] = Counter()
@@ -72,28 +76,52 @@ def _list_diseases(passages: Path) -> list[str]:
     return [spelling for key, spelling in spellings.items() if counts[key] >= _PASSAGES]
 
 
-def _choose_questions(made: Path, diseases: list[str]) -> list[str]:
-    """The questions to show: those with the most redundant top 6, and the one in the middle of that order."""
+@dataclass(frozen=True)
+class Chosen:
+    """The questions that the demo shows, and what sets look like over all questions that were tried.
+
+    questions   the three whose top 6 is most redundant, then the one in the middle of that order
+    tried       how many questions there were
+    changed     in how many of them the set of breadth differs from the top 6
+    kept        in how many of them it has the best hit
+    copies      in how many of them the top 6, and the set of breadth, hold a near-copy
+    """
+
+    questions: list[str]
+    tried: int
+    changed: int
+    kept: int
+    copies: tuple[int, int]
+
+
+def choose_questions(opened: Index, diseases: list[str]) -> Chosen:
+    """Ask "What is …?" about every disease, and choose the questions to show."""
     questions = [f"What is {disease}?" for disease in diseases]
-    with Index.open(made) as opened:
-        oracle, vectors = opened.oracle(), opened.encode(questions)
-        plain = api.select_many(oracle, vectors, k=_K, theta=1.0)
-        chosen = api.select_many(oracle, vectors, k=_K)
-        copies = [[_has_copies(oracle.rows(found.ids)) for found in sets] for sets in (plain, chosen)]
-    changed = sum(set(one.ids) != set(other.ids) for one, other in zip(plain, chosen, strict=True))
-    kept = sum(one.ids[0] in other.ids for one, other in zip(plain, chosen, strict=True))
+    oracle, vectors = opened.oracle(), opened.encode(questions)
+    plain = api.select_many(oracle, vectors, k=_K, theta=1.0)
+    chosen = api.select_many(oracle, vectors, k=_K)
+    with_copies = [sum(_has_copies(oracle.rows(found.ids)) for found in sets) for sets in (plain, chosen)]
+    pairs = list(zip(plain, chosen, strict=True))
     order = sorted(range(len(questions)), key=lambda number: -plain[number].redundancy)
-    middle = order[len(order) // 2]
+    return Chosen(
+        questions=[questions[number] for number in (*order[:3], order[len(order) // 2])],
+        tried=len(questions),
+        changed=sum(set(one.ids) != set(other.ids) for one, other in pairs),
+        kept=sum(one.ids[0] in other.ids for one, other in pairs),
+        copies=(with_copies[0], with_copies[1]),
+    )
+
+
+def _print_choice(chosen: Chosen) -> None:
     show.out.print(
-        f"\nWhich questions? A rule chooses them. The demo asks “What is …?” about all {len(questions)} diseases with "
-        f"at least {_PASSAGES} passages, and sorts the questions by the redundancy of their top {_K}. You see the "
-        "three most redundant ones, then the one in the middle.\n"
-        f"Over all {len(questions)} questions: the set of breadth differs from the top {_K} in {changed}, and has the "
-        f"best hit in {kept}. The top {_K} hold a near-copy (cosine above {_COPY:g}) in {sum(copies[0])}, the set of "
-        f"breadth in {sum(copies[1])}.",
+        f"\nWhich questions? A rule chooses them. The demo asks “What is …?” about all {chosen.tried} diseases with at "
+        f"least {_PASSAGES} passages, and sorts the questions by the redundancy of their top {_K}. You see the three "
+        "most redundant ones, then the one in the middle.\n"
+        f"Over all {chosen.tried} questions: the set of breadth differs from the top {_K} in {chosen.changed}, and has "
+        f"the best hit in {chosen.kept}. The top {_K} hold a near-copy (cosine above {_COPY:g}) in {chosen.copies[0]}, "
+        f"the set of breadth in {chosen.copies[1]}.",
         soft_wrap=True,
     )
-    return [questions[number] for number in (*order[:3], middle)]
 
 
 def _has_copies(rows: Array) -> bool:
