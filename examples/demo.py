@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -42,8 +43,11 @@ def main() -> None:
 
 def print_sets(plain: breadth.Selection, chosen: breadth.Selection, passages: list[dict[str, str]]) -> None:
     print(f"  {'top-k':56}  breadth")
-    for left, right, copies in zip(plain.ids, chosen.ids, chosen.copies, strict=True):
+    for left, right, copies in zip_longest(plain.ids, chosen.ids, chosen.copies):
         gone = " " if left in chosen.ids else "-"
+        if right is None:  # fewer passages are worth choosing
+            print(f"{gone} {shorten(passages[left])}")
+            continue
         came = " " if right in plain.ids else "+"
         print(f"{gone} {shorten(passages[left]):56} {came} {shorten(passages[right])}")
         for copy in copies:

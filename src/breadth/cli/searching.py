@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -192,8 +193,8 @@ def frontier(
         pool = min(oracle.size, _POOL)
         allowed = gather(sharpness, distinct, keep_best)
         curve = breadth.frontier(oracle, vector, k=k, thetas=_THETAS, **allowed)
-        if sharpness is None:
-            allowed = {"sharpness": DEFAULT.sharpness, "distinct": DEFAULT.distinct, "keep_best": True} | allowed
+        if sharpness is None:  # the other methods have other settings of their own
+            allowed = {name: value for name, value in asdict(DEFAULT).items() if name != "theta"} | allowed
         curves["certified"] = list(curve)
         for method in _CURVES:
             curves[method] = [
@@ -211,6 +212,8 @@ def frontier(
 
 def _print_summary(found: Results) -> None:
     chosen = found.selection
+    if "asked" in chosen.stats:
+        show.out.print(f"You asked for {chosen.stats['asked']} passages. The rules allow {chosen.k} together.")
     show.out.print(
         f"{chosen.method}, θ = {chosen.theta:g}, sharpness {chosen.sharpness}: relevance {chosen.relevance:.3f}, "
         f"redundancy {chosen.redundancy:.3f}, diversity {chosen.diversity:.3f}. "
