@@ -25,6 +25,7 @@ from breadth.cli.options import (
     K,
     Keep,
     KeepBest,
+    OnTopic,
     PerGroup,
     Pin,
     Query,
@@ -68,12 +69,13 @@ def search(
     exclude: Exclude = None,
     floor: Floor = None,
     budget: Budget = None,
+    on_topic: OnTopic = None,
     cover: Cover = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the set that serves a query best, what each passage adds, and what is proved about the set."""
-    allowed = gather(sharpness, distinct, keep_best, group_by, per_group, pin, exclude, floor, budget, cover)
+    allowed = gather(sharpness, distinct, keep_best, group_by, per_group, pin, exclude, floor, budget, on_topic, cover)
     with open_index(index_path, encoder) as opened:
         found = opened.search(query, k=k, theta=theta, keep=keep, where=where, method=method, hybrid=hybrid, **allowed)
         share, plain_share = _measure_coverage(opened, query, found, where, hybrid)
