@@ -31,7 +31,7 @@ _K = 6
 _PASSAGES = 12
 """So many passages a disease must have. Two sets of six can then differ without leaving the subject."""
 _SAMPLE = 30
-"""How many queries the diagnosis asks: without numba it takes a quarter of a second for each."""
+"""How many queries the diagnosis asks, so that the demo stays short without numba."""
 _COPY = 0.95
 """The cosine above which two passages are near-copies."""
 
