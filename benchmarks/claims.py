@@ -264,7 +264,7 @@ def retrieval(found: Scores, name: str) -> list[Claim]:
     if found.seconds:
         tests += [growth, speed]
     return [
-        frontier(found, name, "mmr", sharpness=1),
-        frontier(found, name, "dpp", sharpness=1),
+        frontier(found, name, "mmr"),
+        frontier(found, name, "dpp"),
         *(test(found, name) for test in tests),
     ]

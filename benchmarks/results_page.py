@@ -79,6 +79,10 @@ def _head(known: dict[str, Scores]) -> list[str]:
         "1 - cosine over the pairs of a set. Intervals are 95 % bootstrap intervals over questions. `frank_wolfe` is",
         "the paper's Algorithm 1, and `certified` is our method.",
         "",
+        "Everything on this page is about the paper's objective: `sharpness=1`, without constraints. That is not the",
+        "default of `breadth.select`. [Which sets the default chooses](methods.md), and [how well they serve a",
+        "reader](benchmarks/serve.md), is told elsewhere.",
+        "",
     ]
 
 

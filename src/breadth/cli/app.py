@@ -18,7 +18,7 @@ from breadth.errors import BreadthError
 
 app = typer.Typer(
     name="breadth",
-    help="Diverse search: the k passages that are together relevant and different, with a proof.",
+    help="Choose the k passages that together serve a query best: relevant, without copies, with a proof.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -32,14 +32,14 @@ def _save(pyplot: Any, figure: Any, path: Path) -> None:
 
 
 def draw_frontier(curves: Curves, title: str, path: Path) -> None:
-    """Draw relevance against diversity, with a curve for each method."""
+    """Draw relevance against redundancy, with a curve for each method. Up and to the left is better."""
     pyplot = _import_pyplot()
     figure, axes = pyplot.subplots(figsize=(7, 5))
-    for name, points in curves.items():
-        x, y = [p[1] for p in points], [p[0] for p in points]
+    for name, selections in curves.items():
+        x, y = [s.redundancy for s in selections], [s.relevance for s in selections]
         strong = name == "certified"
         axes.plot(x, y, marker="o", markersize=5 if strong else 4, linewidth=2.2 if strong else 1, label=name)
-    axes.set(xlabel="diversity (ILAD)", ylabel="mean relevance", title=title)
+    axes.set(xlabel="redundancy (less is better)", ylabel="mean relevance", title=title)
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
     _save(pyplot, figure, path)

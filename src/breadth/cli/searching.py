@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 import breadth
+from breadth.arrays import Array
 from breadth.cli import plots, show
 from breadth.cli.options import (
     AsJson,
     Budget,
+    Cover,
     Distinct,
     EncoderOption,
     Exclude,
@@ -21,6 +25,7 @@ from breadth.cli.options import (
     K,
     Keep,
     KeepBest,
+    OnTopic,
     PerGroup,
     Pin,
     Query,
@@ -30,15 +35,18 @@ from breadth.cli.options import (
     gather,
     open_index,
 )
-from breadth.index import Results
-from breadth.index.diagnosis import NEAR_COPY
-from breadth.metrics import near_copies
+from breadth.coverage.worth import TARGETS
+from breadth.index import Index, Results
+from breadth.metrics import coverage, near_copies
+from breadth.settings import DEFAULT
 
 _CURVES = ("mmr", "greedy", "dpp", "frank_wolfe")
 """Methods that `frontier` draws beside the certified one."""
 _THETAS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_POOL = 5000
+_POOL = 4000
 """How many of the most relevant passages those methods choose from."""
+_COPY = 0.95
+"""The cosine above which `compare` calls a passage a near-copy of another one."""
 
 Hybrid = Annotated[float, typer.Option("--hybrid", help="weight of BM25 beside the vectors, in [0, 1]")]
 
@@ -61,18 +69,23 @@ def search(
     exclude: Exclude = None,
     floor: Floor = None,
     budget: Budget = None,
+    on_topic: OnTopic = None,
+    cover: Cover = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the set that serves a query best, what each passage adds, and what is proved about the set."""
-    allowed = gather(sharpness, distinct, keep_best, group_by, per_group, pin, exclude, floor, budget)
+    allowed = gather(sharpness, distinct, keep_best, group_by, per_group, pin, exclude, floor, budget, on_topic, cover)
     with open_index(index_path, encoder) as opened:
         found = opened.search(query, k=k, theta=theta, keep=keep, where=where, method=method, hybrid=hybrid, **allowed)
+        share, plain_share = _measure_coverage(opened, query, found, where, hybrid)
         adds = None if as_json else [reason.loss for reason in found.selection.explain()]
     if as_json:
-        show.print_json(show.results_data(found))
+        shares = {"coverage": share, "top_k_coverage": share if plain_share is None else plain_share}
+        show.print_json({**show.results_data(found), **shares})
         return
-    show.out.print(show.hits_table(found, f"{query!r}: {k} of {found.searched:,} passages", adds))
+    show.out.print(show.hits_table(found, f"{query!r}: {len(found)} of {found.searched:,} passages", adds))
+    show.out.print(show.coverage_sentence(len(found), share, plain_share), soft_wrap=True)
     _print_summary(found)
 
 
@@ -91,27 +104,70 @@ def compare(
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show top-k beside the diverse set: which passages were near-copies, and which came in."""
+    """Show top-k beside the set that serves a query best: which passages went out and why, and which came in."""
     allowed = gather(sharpness, distinct, keep_best, group_by, per_group)
     with open_index(index_path, encoder) as opened:
         plain = opened.search(query, k=k, theta=1.0, where=where)
         diverse = opened.search(query, k=k, theta=theta, keep=keep, where=where, **allowed)
-        copies = near_copies(opened.oracle(where).rows(plain.selection.ids), NEAR_COPY)
+        share, plain_share = _measure_coverage(opened, query, diverse, where)
+        rows = opened.oracle(where).rows(np.concatenate((plain.selection.ids, diverse.selection.ids)))
+    copied = [hit.id for hit, copy in zip(plain, near_copies(rows[: len(plain)], _COPY), strict=True) if copy]
     plain_ids, diverse_ids = {hit.id for hit in plain}, {hit.id for hit in diverse}
-    copied = {hit.id for hit, copy in zip(plain, copies, strict=True) if copy}
     left_out, came_in = plain_ids - diverse_ids, diverse_ids - plain_ids
     if as_json:
         data = {"redundant": sorted(copied), "left_out": sorted(left_out), "came_in": sorted(came_in)}
-        show.print_json({"top_k": show.results_data(plain), "diverse": show.results_data(diverse), **data})
+        shares = {"coverage": share, "top_k_coverage": share if plain_share is None else plain_share}
+        sets = {"top_k": show.results_data(plain), "diverse": show.results_data(diverse)}
+        show.print_json({**sets, **data, **shares})
         return
-    title = f"top-{k}: {len(copied)} near-copies of something above them"
-    show.out.print(show.hits_table(plain, title, marks=dict.fromkeys(copied, "copy")))
-    title = f"diverse: {len(came_in)} passages came in"
-    show.out.print(show.hits_table(diverse, title, marks=dict.fromkeys(came_in, "new")))
-    for name, found in (("top-k", plain), ("diverse", diverse)):
-        chosen = found.selection
-        show.out.print(f"{name:8} relevance {chosen.relevance:.3f}, redundancy {chosen.redundancy:.3f}")
+    title = f"top {len(plain)}, {show.counted(len(copied), 'near-copy', 'near-copies')} among them"
+    if plain_ids == diverse_ids:
+        show.out.print(show.hits_table(diverse, f"{title}; breadth chooses the same passages"))
+    else:
+        show.out.print(show.hits_table(plain, title, marks=_mark_losses(plain, diverse, rows @ rows.T)))
+        title = f"breadth: {show.counted(len(came_in), 'passage', 'passages')} came in, {len(left_out)} went out"
+        show.out.print(show.hits_table(diverse, title, marks=dict.fromkeys(came_in, show.NEW)))
+        for name, found in ((f"top {len(plain)}", plain), ("breadth", diverse)):
+            figures = found.selection
+            show.out.print(f"{name:8} relevance {figures.relevance:.3f}, redundancy {figures.redundancy:.3f}")
+    show.out.print(show.coverage_sentence(len(diverse), share, plain_share), soft_wrap=True)
     _print_summary(diverse)
+
+
+def _mark_losses(plain: Results, diverse: Results, cosines: Array) -> dict[str, str]:
+    """Say for passages of top-k which one above them they copy, or what they resemble most of what was chosen instead.
+
+    `cosines` are those of all passages of top-k, then of all chosen ones.
+    """
+    size, kept = len(plain), {hit.id for hit in diverse}
+    marks = {}
+    for place, hit in enumerate(plain):
+        above = cosines[place, :place]
+        nearest = int(np.argmax(cosines[place, size:]))
+        if above.max(initial=-1.0) > _COPY:
+            marks[hit.id] = f"copy of {plain[int(np.argmax(above))].id}"
+        elif hit.id not in kept:
+            marks[hit.id] = f"out, cosine {cosines[place, size + nearest]:.2f} with {diverse[nearest].id}"
+    return marks
+
+
+def _measure_coverage(
+    opened: Index, query: str, found: Results, where: str | None, hybrid: float = 0.0
+) -> tuple[float, float | None]:
+    """The share of the relevant material that a set stands for, and that as many of the most relevant passages do.
+
+    The latter is None if the set is these passages.
+    """
+    count = max(min(TARGETS, found.searched), len(found))
+    pool = opened.search(query, k=count, theta=1.0, method="topk", where=where, hybrid=hybrid).selection
+    added = np.isin(found.selection.ids, pool.ids, invert=True)
+    ids = np.concatenate((pool.ids, found.selection.ids[added]))
+    scores = np.concatenate((pool.scores, found.selection.scores[added]))
+    rows = opened.oracle(where).rows(ids)
+    chosen = np.flatnonzero(np.isin(ids, found.selection.ids))
+    top = np.arange(len(found))
+    share = coverage(rows, scores, chosen)
+    return share, None if np.array_equal(chosen, top) else coverage(rows, scores, top)
 
 
 def frontier(
@@ -128,7 +184,10 @@ def frontier(
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the relevance and diversity that a query allows, θ by θ, and what other methods reach."""
+    """Show the relevance and redundancy that a query allows, θ by θ, and what other methods reach.
+
+    All methods choose under the same rules, and redundancy is measured with the same sharpness.
+    """
     curves: show.Curves = {}
     with open_index(index_path, encoder) as opened:
         oracle = opened.oracle(where)
@@ -136,22 +195,27 @@ def frontier(
         pool = min(oracle.size, _POOL)
         allowed = gather(sharpness, distinct, keep_best)
         curve = breadth.frontier(oracle, vector, k=k, thetas=_THETAS, **allowed)
-        curves["certified"] = [(s.relevance, s.diversity) for s in curve]
+        if sharpness is None:  # the other methods have other settings of their own
+            allowed = {name: value for name, value in asdict(DEFAULT).items() if name != "theta"} | allowed
+        curves["certified"] = list(curve)
         for method in _CURVES:
-            found = [breadth.select(oracle, vector, k=k, theta=t, method=method, pool=pool) for t in _THETAS]
-            curves[method] = [(s.relevance, s.diversity) for s in found]
+            curves[method] = [
+                breadth.select(oracle, vector, k=k, theta=t, method=method, pool=pool, **allowed) for t in _THETAS
+            ]
     knee = curve.knee().theta
     if plot is not None:
         plots.draw_frontier(curves, f"{query} (k = {k})", plot)
     if as_json:
         show.print_json({"query": query, "k": k, "knee": knee, "curves": show.curves_data(curves, _THETAS)})
         return
-    show.out.print(show.curves_table(curves, _THETAS, knee, f"{query!r}, k = {k}: relevance / diversity"))
+    show.out.print(show.curves_table(curves, _THETAS, knee, f"{query!r}, k = {k}: relevance / redundancy"))
     show.out.print(f"the knee of the curve is at θ = {knee:g}" + (f"; plot: {plot}" if plot else ""))
 
 
 def _print_summary(found: Results) -> None:
     chosen = found.selection
+    if "asked" in chosen.stats:
+        show.out.print(f"You asked for {chosen.stats['asked']} passages. The rules allow {chosen.k} together.")
     show.out.print(
         f"{chosen.method}, θ = {chosen.theta:g}, sharpness {chosen.sharpness}: relevance {chosen.relevance:.3f}, "
         f"redundancy {chosen.redundancy:.3f}, diversity {chosen.diversity:.3f}. "

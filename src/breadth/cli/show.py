@@ -23,9 +23,11 @@ from breadth.selection import Selection
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
-Curves = dict[str, list[tuple[float, float]]]
-"""Relevance and diversity of each method, θ by θ."""
+Curves = dict[str, list[Selection]]
+"""What each method selects, θ by θ."""
 
+NEW = "new"
+"""The mark of a passage that is not in top-k."""
 _COPIES = 3
 """How many near-copies of a passage a table names."""
 _SHOWN = 220
@@ -92,6 +94,8 @@ def results_data(results: Results) -> dict[str, Any]:
 def certificate_sentence(found: Selection) -> str:
     """Say in a sentence what is proved about a set."""
     c = found.certificate
+    if c is None and "coverage_bound" in found.stats:
+        return _coverage_certificate(found)
     if c is None:
         return f"{found.method} gives no certificate."
     if not c.exact:
@@ -101,6 +105,39 @@ def certificate_sentence(found: Selection) -> str:
     return (
         f"Proved: no allowed set of {found.k} has an objective above {c.bound:.4f}; this one has {found.objective:.4f}."
     )
+
+
+def _coverage_certificate(found: Selection) -> str:
+    """Say what is proved about the coverage of a set that was chosen for it."""
+    stats = found.stats
+    if stats.get("minimal"):
+        return (
+            "Proved: no smaller set covers that share."
+            if stats["reached"]
+            else "Proved: no set of k covers that share."
+        )
+    return (
+        f"Proved: no {found.k} of the {stats['targets']} most relevant passages stand for more than "
+        f"{stats['coverage_bound']:.1%}; these stand for {stats['coverage']:.1%}."
+    )
+
+
+def counted(number: int, one: str, several: str) -> str:
+    """A number with its noun: "1 passage", "2 passages", "no passages"."""
+    return f"{number or 'no'} {one if number == 1 else several}"
+
+
+def coverage_sentence(size: int, share: float, plain_share: float | None) -> str:
+    """Say how much of the relevant material a set stands for, beside as many of the most relevant passages.
+
+    `plain_share` is None if the set is these passages.
+    """
+    one = size == 1
+    if plain_share is None:
+        who = "This is the best hit. It stands" if one else f"These are the top {size}. They stand"
+        return f"{who} for {share:.0%} of the relevant material."
+    who = "This passage stands" if one else f"These {size} passages stand"
+    return f"{who} for {share:.0%} of the relevant material, the top {size} for {plain_share:.0%}."
 
 
 def hits_table(results: Results, title: str, adds: Any = None, marks: dict[str, str] | None = None) -> Table:
@@ -122,12 +159,13 @@ def hits_table(results: Results, title: str, adds: Any = None, marks: dict[str, 
 def _passage_text(hit: Hit, mark: str) -> Text:
     text = Text(overflow="fold")
     if mark:
-        text.append(f"{mark} ", style="bold red" if mark.startswith("copy") else "bold green")
+        text.append(f"{mark}  ", style="bold green" if mark == NEW else "bold red")
     text.append(hit.id, style="bold")
     text.append("  " + _shorten(hit.text, _SHOWN))
     if hit.copies:
         names = ", ".join(copy.id for copy in hit.copies[:_COPIES]) + (", …" if len(hit.copies) > _COPIES else "")
-        text.append(f"  (stands for {len(hit.copies)} near-copies: {names})", style="dim")
+        stands_for = counted(len(hit.copies), "near-copy", "near-copies")
+        text.append(f"  (stands for {stands_for}: {names})", style="italic")
     return text
 
 
@@ -138,7 +176,7 @@ def curves_table(curves: Curves, thetas: Sequence[float], knee: float, title: st
     for method in curves:
         table.add_column(method, justify="right")
     for place, theta in enumerate(thetas):
-        cells = [f"{curve[place][0]:.3f} / {curve[place][1]:.3f}" for curve in curves.values()]
+        cells = [f"{curve[place].relevance:.3f} / {curve[place].redundancy:.3f}" for curve in curves.values()]
         table.add_row(f"{theta:g}", *cells, style="bold green" if theta == knee else None)
     return table
 
@@ -146,7 +184,10 @@ def curves_table(curves: Curves, thetas: Sequence[float], knee: float, title: st
 def curves_data(curves: Curves, thetas: Sequence[float]) -> dict[str, list[dict[str, float]]]:
     """Describe what each method reaches at each θ as plain data."""
     return {
-        method: [{"theta": t, "relevance": r, "diversity": d} for t, (r, d) in zip(thetas, curve, strict=True)]
+        method: [
+            {"theta": theta, "relevance": s.relevance, "redundancy": s.redundancy, "diversity": s.diversity}
+            for theta, s in zip(thetas, curve, strict=True)
+        ]
         for method, curve in curves.items()
     }
 
