@@ -73,10 +73,15 @@ def test_the_same_command_again_goes_on_where_it_was(made):
 
 def test_searching(made):
     folder, _ = made
-    found = json.loads(breadth("search", folder / "my.index", "asthma", "-k", 4, "--theta", 0.6, "--json").stdout)
+    asked = ("search", folder / "my.index", "asthma", "-k", 4, "--theta", 0.6, "--json")
+    found = json.loads(breadth(*asked, "--on-topic", 0).stdout)
     assert len(found["hits"]) == 4
     assert found["certificate"]["exact"]
     assert found["hits"][0]["text"].startswith("asthma")
+    fewer = json.loads(breadth(*asked).stdout)  # all others about asthma are near-copies of the first
+    assert [hit["id"] for hit in fewer["hits"]] == [found["hits"][0]["id"]]
+    assert fewer["stats"]["asked"] == 4
+    assert len(fewer["hits"][0]["copies"]) >= 3
     shown = breadth("search", folder / "my.index", "asthma", "-k", 4, "--where", "source = 's0' and year > 2010").stdout
     assert "relevance" in shown
     assert "Proved" in shown
@@ -87,7 +92,9 @@ def test_searching(made):
 def test_comparing(made):
     folder, _ = made
     found = json.loads(
-        breadth("compare", folder / "my.index", "heart failure", "-k", 5, "--theta", 0.5, "--json").stdout
+        breadth(
+            "compare", folder / "my.index", "heart failure", "-k", 5, "--theta", 0.5, "--sharpness", 1, "--json"
+        ).stdout
     )
     top, diverse = ({h["id"] for h in found[name]["hits"]} for name in ("top_k", "diverse"))
     assert set(found["left_out"]) == top - diverse
