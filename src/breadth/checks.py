@@ -134,7 +134,7 @@ def check_number(value: Any, name: str, low: float = -math.inf, high: float = ma
     if math.isfinite(high):
         span = f"in [{low:g}, {high:g}]"
     else:
-        span = f"at least {low:g} and finite" if math.isfinite(low) else "finite"
+        span = f"at least {low:g}" if math.isfinite(low) else "finite"
     if isinstance(value, (bool, np.bool_, str)):
         raise InputError(f"{name} must be a number {span}, got {value!r}")
     try:

@@ -53,6 +53,8 @@ class Certificate:
                 f"the oracle contradicts itself: a set reached {objective:.6g}, above the bound {bound:.6g}; "
                 "check that its rows have unit length and that its searches are exact, or set its `exact` to False"
             )
+        if abs(bound - objective) <= 1e-14 * unit:  # the same number, summed in another order
+            bound = objective
         if bound < objective:
             bound = objective if bound >= objective - 2e-6 * unit else 2.0 * objective - bound
         return cls(bound=bound, gap=bound - objective, exact=exact, swap_optimal=swap_optimal)

@@ -14,6 +14,7 @@ import breadth_experiments
 SOURCE = Path(breadth_experiments.__file__).parent
 PUBLIC = {
     "breadth",
+    "breadth.bootstrap",
     "breadth.encoders",
     "breadth.errors",
     "breadth.index",
