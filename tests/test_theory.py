@@ -1,20 +1,32 @@
-"""The paper's theorems and DESIGN's lemma, on the package's own functions: relaxation, Frank-Wolfe, exchange gains."""
+"""The paper's theorems and DESIGN's lemmas, on the package's own functions: relaxation, Frank-Wolfe, exchange gains,
+sharp similarity, shortlists, caps."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import breadth
 from breadth import ArrayOracle, Problem
+from breadth.certified.effort import EFFORT
+from breadth.clock import NO_LIMIT
 from breadth.drivers import run
+from breadth.feasible import Constraints, allows, best_sum
 from breadth.methods.frank_wolfe import ZERO_GAP, Iterate, Move, climb, exact_step
 from breadth.oracles import describe
 from breadth.problem import exchange_gain, floor
 from breadth.relaxation import Relaxation
+from breadth.shortlist.bound import Form, bound_at, find_losses, relax
+from breadth.shortlist.fetch import Shortlist
+from breadth.shortlist.table import Table
 from tests import dense
+from tests.allowed import Case, random_case
 from tests.strategies import instances
+from tests.synthetic import SHAPES, unit
 
 below_one = st.floats(0, 0.99)
 
@@ -251,3 +263,302 @@ def test_swap_optimal_sets_are_stationary_for_algorithm_1(case):
             assert merits[outside].max() <= merits[S].min() + 4 * (1 - case.theta) + 1e-9
             _, went = frank_wolfe(relaxation, E, indicator(len(E), S), 1)
             assert went.converged
+
+
+# Sharp similarity: w^p for an even p.
+
+sharpnesses = st.sampled_from([2, 4, 8, 16])
+
+
+@given(instances(), sharpnesses)
+def test_sharp_similarities_are_positive_semidefinite_and_between_0_and_1(case, sharpness):
+    """Schur: the elementwise product of positive semidefinite matrices is one."""
+    problem = replace(case.problem(), sharpness=sharpness)
+    S = problem.similarities(case.E, case.E)
+    np.testing.assert_allclose(S, (case.E @ case.E.T) ** sharpness, atol=1e-12)
+    assert np.linalg.eigvalsh(S)[0] >= -1e-9
+    assert S.min() >= 0
+    assert S.max() <= 1 + 1e-9
+    np.testing.assert_allclose(problem.own_similarities(case.E), S.diagonal())
+
+
+def test_an_odd_sharpness_would_not_do():
+    """w^3 of opposite rows is negative: relevance alone would bound nothing. So `select` refuses it."""
+    assert (np.array([[1.0], [-1.0]]) @ np.array([[1.0, -1.0]]) ** 3).min() < 0
+    with pytest.raises(breadth.InputError, match="sharpness must be 1 or an even number, got 3"):
+        breadth.select(np.eye(3), np.eye(3)[0], k=2, sharpness=3)
+
+
+def tensor_rows(case, sharpness):
+    """Rows φ(e) with φ(e)·φ(f) = (e·f)^p, and the relevance as one more coordinate; the problem over them."""
+    power = case.E
+    for _ in range(sharpness - 1):
+        power = np.einsum("na,nb->nab", power, case.E).reshape(len(case.E), -1)
+    rows = np.column_stack((power, case.c))
+    return rows, Problem.from_scores(power.shape[1], case.k, case.theta)
+
+
+@st.composite
+def sharp_instances(draw, thetas=below_one):
+    """Rows of few dimensions, so that their tensor powers are small."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(3, 7)), draw(st.integers(2, 3))
+    E = unit(SHAPES[draw(st.sampled_from(sorted(SHAPES)))](rng, n, d).astype(np.float64))
+    made = draw(instances(max_n=4, thetas=thetas))
+    made.E, made.q, made.k, made.rng = E, unit(rng.standard_normal(d)), draw(st.integers(2, n - 1)), rng
+    return made, draw(st.sampled_from([2, 4]))
+
+
+@given(sharp_instances())
+def test_a_sharp_problem_is_the_papers_over_tensor_powers_of_the_rows(made):
+    case, sharpness = made
+    sharp = replace(case.problem(), sharpness=sharpness)
+    rows, lifted = tensor_rows(case, sharpness)
+    for S in map(list, dense.all_sets(len(rows), case.k)):
+        assert sharp.value(case.E[S]) == pytest.approx(lifted.value(rows[S]), abs=1e-9)
+        assert sharp.objective(case.E[S]) == pytest.approx(
+            case.theta * float(case.c[S].mean()) - (1 - case.theta) * sharp.redundancy(case.E[S]), abs=1e-9
+        )
+
+
+@given(sharp_instances(), st.floats(1, 3))
+def test_theorem_1_for_an_even_sharpness_a_penalty_of_1_is_enough(made, penalty):
+    """λ - 1 + s_ij ≥ 0: pairwise moves never lower f, so no fractional point is above the best set."""
+    case, sharpness = made
+    rows, lifted = tensor_rows(case, sharpness)
+    relaxation = Relaxation(lifted, penalty)
+    best = max(lifted.value(rows[list(S)]) for S in dense.all_sets(len(rows), case.k)) + relaxation.offset()
+    for _ in range(10):
+        x = fractional_point(case)
+        assert value(relaxation, rows, x) <= best + 1e-9
+        while len(inside := fractional(x)) >= 2:
+            slope = gradient(relaxation, rows, x)
+            i, j = inside[np.argmax(slope[inside])], inside[np.argmin(slope[inside])]
+            i, j = (i, j) if i != j else inside[:2]
+            before = value(relaxation, rows, x)
+            delta = min(1 - x[i], x[j])
+            x[i], x[j] = x[i] + delta, x[j] - delta
+            assert value(relaxation, rows, x) >= before - 1e-9
+        assert value(relaxation, rows, x) <= best + 1e-9
+
+
+def best_of_all(relaxation, rows, k):
+    sets = dense.all_sets(len(rows), k)
+    return max(value(relaxation, rows, indicator(len(rows), S)) for S in sets)
+
+
+def test_theorem_1_below_a_penalty_of_1_the_relaxation_is_not_tight():
+    """Orthogonal rows: spread over all of them, f is larger than at any set."""
+    problem = Problem.from_scores(4, 2, 0.5)
+    rows = np.column_stack((np.eye(4), np.full(4, 0.5)))
+    uniform = np.full(4, 0.5)
+    for penalty, tight in ((0.9, False), (1.0, True)):
+        relaxation = Relaxation(problem, penalty)
+        assert (value(relaxation, rows, uniform) <= best_of_all(relaxation, rows, 2) + 1e-12) is tight
+
+
+def test_theorem_1_for_the_papers_similarity_a_penalty_of_1_is_not_enough():
+    """Opposite rows have the similarity -1: half of each is better than any set unless λ ≥ 2. Squared, it is 1."""
+    E = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    problem = Problem(np.array([0.0, 1.0]), 2, 0.9)
+    x = np.array([0.5, 0.5, 1.0])
+    for penalty, tight in ((1.0, False), (2.0, True)):
+        relaxation = Relaxation(problem, penalty)
+        assert (value(relaxation, E, x) <= best_of_all(relaxation, E, 2) + 1e-12) is tight
+    squared = np.column_stack((np.einsum("na,nb->nab", E, E).reshape(3, -1), E[:, 1]))
+    relaxation = Relaxation(Problem.from_scores(4, 2, 0.9), 1.0)
+    assert value(relaxation, squared, x) <= best_of_all(relaxation, squared, 2) + 1e-12
+
+
+# Pool sufficiency: for an even sharpness a prefix of the most relevant rows and `supply` bound the whole collection.
+
+
+def make_table(case, size, complete=False):
+    """A table of the `size` most relevant rows, with what is known of the others: the relevance of the next."""
+    order = np.argsort(-case.c, kind="stable")[:size]
+    left = np.sort(case.c)[::-1][size:]
+    ceiling = float(left[0]) if len(left) else -np.inf
+    problem = Problem(case.q, case.k, case.theta, sharpness=case.sharpness)
+    return Table(problem, Shortlist(order, case.E[order], case.c[order], 0, ceiling), size)
+
+
+@pytest.mark.parametrize("sharpness", [2, 8, 16])
+def test_a_shortlist_and_its_supply_bound_the_whole_collection(sharpness):
+    rng = np.random.default_rng(sharpness)
+    used = 0
+    for _ in range(150):
+        case = random_case(rng, [], sharpness=sharpness)
+        if case.k == case.n:
+            continue
+        best = case.optimum(case.k) * case.k * max(case.k - 1, 1)
+        for size in range(case.k, case.n + 1):
+            table = make_table(case, size)
+            assert len(table) == size
+            form, chosen = Form.plain(table), table.pick()
+            relaxed = relax(table, form, chosen, 0.1, table.supply, NO_LIMIT)
+            assert relaxed.bound >= best - 1e-5
+            anywhere = rng.uniform(size=size)
+            assert bound_at(table, form, anywhere, table.supply) >= best - 1e-5  # at any point
+            used += table.supply > -np.inf and bound_at(table, form, anywhere, -np.inf) < best - 1e-5
+            if size == case.n:
+                assert table.supply == -np.inf
+    assert used > 0  # without the supply a prefix bounds nothing beyond itself
+
+
+@pytest.mark.parametrize("sharpness", [2, 16])
+def test_no_row_outside_is_worth_more_than_the_supply(sharpness):
+    rng = np.random.default_rng(sharpness + 1)
+    for _ in range(60):
+        case = random_case(rng, [], sharpness=sharpness)
+        size = int(rng.integers(case.k, case.n + 1))
+        table = make_table(case, size)
+        outside = np.setdiff1d(np.arange(case.n), table.ids)
+        problem = table.problem
+        for S in (table.pick(), rng.choice(size, case.k, replace=False)):
+            members = case.E[table.ids[S]]
+            worth = problem.linear(case.c[outside]) - problem.coupling * problem.similarities(
+                case.E[outside], members
+            ).sum(axis=1)
+            assert (worth <= table.supply + 1e-9).all()
+
+
+@pytest.mark.parametrize("sharpness", [2, 8, 16])
+@pytest.mark.parametrize(("shortlist", "block"), [(2, 1), (3, 2), (5, 5)])
+def test_what_a_small_shortlist_settles_holds_for_the_whole_collection(sharpness, shortlist, block):
+    rng = np.random.default_rng([sharpness, shortlist])
+    effort = replace(EFFORT, shortlist=shortlist, shortlist_for_each=1, block=block)
+    prefixes = 0
+    for _ in range(80):
+        case = random_case(rng, [], n=12, sharpness=sharpness)
+        case.k = min(case.k, 3)
+        found = breadth.select(case.E, case.q, effort=effort, **case.arguments)
+        assert found.certificate.swap_optimal
+        assert case.best_swap(found.ids) <= 2e-6
+        assert found.certificate.bound >= case.optimum(case.k) - 2e-6
+        prefixes += found.stats["held"] < case.n and found.stats["rounds"] > 0
+    assert prefixes >= 5  # so often the whole collection was not looked at
+
+
+@pytest.mark.parametrize("sharpness", [1, 2, 8])
+def test_rows_excluded_from_better_sets_are_in_none(sharpness):
+    """What `relax` leaves out (`survivors`), and `find_losses` says, against every set."""
+    rng = np.random.default_rng(sharpness + 7)
+    excluded = 0
+    for _ in range(60):
+        case = random_case(rng, ["groups"] if rng.uniform() < 0.5 else [], sharpness=sharpness)
+        if case.k == 1 or case.largest < case.k:
+            continue
+        order = np.argsort(-case.c, kind="stable")
+        labels = case.constraints.get("groups")
+        limits = Constraints()
+        if labels is not None:
+            names = np.array(labels, dtype=object)
+            limits = Constraints(groups=lambda ids, names=names: names[ids], per_group=case.constraints["per_group"])
+        problem = Problem(case.q, case.k, case.theta, sharpness=sharpness, constraints=limits)
+        table = Table(problem, Shortlist(order, case.E[order], case.c[order], 0, -np.inf), case.n)
+        relaxed = relax(table, Form.plain(table), table.pick(), 0.003, -np.inf, NO_LIMIT)
+        value_of_pick = case.objective(table.ids[table.pick()])
+        objectives = case.objectives(case.by_size[case.k])
+        better = case.by_size[case.k][objectives > value_of_pick + 1e-6]
+        gone = table.ids[~relaxed.survivors]
+        excluded += len(gone)
+        assert not better[:, gone].any(), case
+        losses = find_losses(relaxed.slope, case.k, table.parts, -np.inf)[:-1]
+        whole = best_sum(relaxed.slope, case.k, table.parts)
+        positions = case.by_size[case.k][:, table.ids]
+        for row in range(case.n):
+            with_row = positions[positions[:, row]]
+            if len(with_row):
+                assert whole - losses[row] >= (with_row @ relaxed.slope).max() - 1e-9
+    assert excluded > 20
+
+
+# Caps carry Theorem 1 over: at most m rows of a group.
+
+
+def capped_point(rng, labels, k, cap):
+    """A point of the relaxed allowed sets: sum k, at most `cap` in each group. None if there is none."""
+    n = len(labels)
+    room = {label: float(cap) for label in labels}
+    x = np.zeros(n)
+    for i in rng.permutation(n):  # fill up, then mix
+        x[i] = min(1.0, room[labels[i]], k - x.sum())
+        room[labels[i]] -= x[i]
+    if x.sum() < k - 1e-12:
+        return None
+    for _ in range(4 * n):
+        i, j = rng.choice(n, 2, replace=False)
+        spare = np.inf if labels[i] == labels[j] else cap - x[labels == labels[i]].sum()
+        move = min(1 - x[i], x[j], spare) * rng.choice([0.3, 0.7, 1.0])
+        x[i], x[j] = x[i] + max(move, 0.0), x[j] - max(move, 0.0)
+    return x
+
+
+def movable(x, labels, cap):
+    """Two fractional rows of one group, or of two groups that both have room; Theorem 1 needs them to exist."""
+    inside = fractional(x)
+    for a, i in enumerate(inside):
+        for j in inside[a + 1 :]:
+            room = [cap - x[labels == labels[row]].sum() for row in (i, j)]
+            if labels[i] == labels[j] or min(room) > 1e-9:
+                return i, j
+    return None
+
+
+@pytest.mark.parametrize("sharpness", [1, 2])
+def test_theorem_1_under_caps(sharpness):
+    """From any relaxed point pairwise moves inside a group, or between groups with room, end at an allowed set, and f
+    never falls: so the relaxation has the value of the best allowed set."""
+    rng = np.random.default_rng(sharpness)
+    penalty, ended = (2.0 if sharpness == 1 else 1.0), 0
+    for _ in range(60):
+        n, cap = int(rng.integers(4, 9)), int(rng.integers(1, 3))
+        E = unit(rng.standard_normal((n, 3)))
+        labels, k = rng.integers(int(rng.integers(2, 5)), size=n), int(rng.integers(2, n))
+        case = Case(E, unit(rng.standard_normal(3)), k, float(rng.uniform(0, 0.95)), sharpness)
+        case.constraints = {"groups": [f"g{x}" for x in labels], "per_group": cap}
+        x = capped_point(rng, labels, k, cap)
+        if x is None:
+            assert case.largest < k
+            continue
+        rows, problem = E, Problem(case.q, k, case.theta)
+        if sharpness == 2:
+            rows = np.column_stack((np.einsum("na,nb->nab", E, E).reshape(n, -1), case.c))
+            problem = Problem.from_scores(9, k, case.theta)
+        relaxation = Relaxation(problem, penalty)
+        best = case.optimum(k) * k * (k - 1) + relaxation.offset()
+        assert value(relaxation, rows, x) <= best + 1e-9
+        while (pair := movable(x, labels, cap)) is not None:
+            slope = gradient(relaxation, rows, x)
+            i, j = sorted(pair, key=lambda row: -slope[row])
+            room = np.inf if labels[i] == labels[j] else cap - x[labels == labels[i]].sum()
+            move = min(1 - x[i], x[j], room)
+            before = value(relaxation, rows, x)
+            x[i], x[j] = x[i] + move, x[j] - move
+            assert value(relaxation, rows, x) >= before - 1e-9
+        assert len(fractional(x)) == 0
+        chosen = np.flatnonzero(x > 0.5)
+        assert case.breaks(chosen) == ""
+        assert value(relaxation, rows, x) <= best + 1e-9
+        ended += 1
+    assert ended >= 25
+
+
+@pytest.mark.parametrize("sharpness", [1, 8])
+def test_the_best_vertex_under_caps_is_picked_row_by_row(sharpness):
+    """What Frank-Wolfe climbs to: rows in the order of their gradient while their group has room."""
+    rng = np.random.default_rng(sharpness)
+    for _ in range(80):
+        case = random_case(rng, ["groups"], sharpness=sharpness)
+        if case.largest < case.k:
+            continue
+        names = np.array(case.constraints["groups"], dtype=object)
+        limits = Constraints(groups=lambda ids, names=names: names[ids], per_group=case.constraints["per_group"])
+        problem = Problem(case.q, case.k, case.theta, sharpness=sharpness, constraints=limits)
+        table = Table(problem, Shortlist(np.arange(case.n), case.E, case.c, 0, -np.inf), case.n)
+        slope = rng.standard_normal(case.n)
+        vertex = table.pick(slope, 0.0)
+        assert allows(table.rules, vertex[None]).all()
+        largest = (case.by_size[case.k] @ slope).max()
+        assert slope[vertex].sum() == pytest.approx(largest)
+        assert best_sum(slope, case.k, table.parts) == pytest.approx(largest)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from breadth import ArrayOracle, InputError, OracleError, TooLargeError, metrics
 from breadth.methods import exact
 from breadth.methods.registry import METHODS
 from tests import dense
+from tests.allowed import KINDS, Case, random_case
 from tests.oracles.test_wrappers import SearchOnly
 from tests.strategies import instances
 from tests.synthetic import SHAPES, clustered, isotropic, query_near, unit
@@ -337,3 +339,239 @@ def test_an_asynchronous_engine(rng, name):
     assert found.objective == pytest.approx(
         breadth.select(E, q, k=4, theta=0.5, method=name, sharpness=1).objective, abs=1e-6
     )
+
+
+# Sharp similarity
+
+
+@every
+@pytest.mark.parametrize("sharpness", [2, 8, 16])
+def test_it_reports_the_sharp_redundancy(asked, name, sharpness):
+    found = breadth.select(asked.E, asked.q, k=4, theta=0.6, method=name, sharpness=sharpness)
+    rows = asked.E[found.ids]
+    pairs = [float(a @ b) ** sharpness for a, b in combinations(rows, 2)]
+    assert found.sharpness == sharpness
+    assert found.redundancy == pytest.approx(np.mean(pairs))
+    assert found.relevance == pytest.approx(np.mean(rows @ asked.q))
+    assert found.diversity == pytest.approx(metrics.ilad(rows))
+    assert found.objective == pytest.approx(0.6 * found.relevance - 0.4 * found.redundancy)
+    single = breadth.select(asked.E, asked.q, k=1, theta=0.6, method=name, sharpness=sharpness)
+    assert (single.redundancy, single.diversity) == (0.0, 0.0)
+    assert single.ids[0] == np.argmax(asked.E @ asked.q)
+    assert single.objective == pytest.approx(0.6 * single.relevance)
+
+
+@every
+def test_the_paper_reports_one_minus_ilad(asked, name):
+    found = breadth.select(asked.E, asked.q, k=4, theta=0.6, method=name)
+    assert found.sharpness == (breadth.settings.DEFAULT.sharpness if name == "certified" else 1)
+    paper = breadth.select(asked.E, asked.q, k=4, theta=0.6, method=name, sharpness=1)
+    assert paper.redundancy == pytest.approx(1 - paper.diversity)
+    assert (list(found.ids) == list(paper.ids)) or name == "certified"
+
+
+@parametrize(having(looks_at_f=True))
+def test_methods_that_look_at_f_see_copies_with_a_sharp_similarity(name):
+    """Rows at 60 degrees of each other cost nearly nothing when sharp; a copy costs as much as ever."""
+    rng = np.random.default_rng(2)
+    E = unit(isotropic(rng, 30, 16).astype(np.float64) * 0.5 + unit(np.ones(16)))
+    E = np.concatenate((E, E[:6]))
+    q = unit(np.ones(16))
+    found = breadth.select(E, q, k=5, theta=0.5, method=name, sharpness=16)
+    assert metrics.near_copies(E[found.ids], 0.99).sum() == 0
+    assert found.redundancy <= 0.05
+    ranked = breadth.select(E, q, k=5, method="topk", theta=0.5, sharpness=16)
+    assert metrics.near_copies(E[ranked.ids], 0.99).sum() > 0
+    assert found.objective > ranked.objective
+
+
+@parametrize(having(proves=True))
+@pytest.mark.parametrize("sharpness", [2, 8])
+def test_no_certificate_is_below_the_sharp_optimum(name, sharpness):
+    rng = np.random.default_rng(sharpness)
+    for _ in range(40):
+        case = random_case(rng, [], sharpness=sharpness)
+        found = breadth.select(case.E, case.q, method=name, **case.arguments)
+        assert found.certificate.bound >= case.optimum(case.k) - PRECISION
+        assert found.objective <= case.optimum(case.k) + 1e-9
+
+
+# Constraints
+
+
+def assert_allowed(case, found):
+    """The set is allowed, worth what it says, not above the optimum, and cannot grow unless it has k rows."""
+    assert case.breaks(found.ids) == "", case
+    assert found.k == len(found.ids) <= case.k
+    assert ("asked" in found.stats) == (found.k < case.k)
+    assert found.objective == pytest.approx(case.objective(found.ids), abs=1e-9)
+    assert found.objective <= case.optimum(found.k) + 1e-9
+    if found.k < case.k:
+        assert case.can_grow(found.ids) == [], case
+    if found.certificate is not None:
+        assert found.certificate.bound >= case.optimum(found.k) - 2e-6, case
+
+
+@every
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_respects_every_constraint(name, kind):
+    rng = np.random.default_rng([KINDS.index(kind), list(METHODS).index(name)])
+    for number in range(30):
+        case = random_case(rng, [kind])
+        if case.is_clear and case.largest:
+            found = breadth.select(case.E, case.q, method=name, **case.arguments)
+            assert_allowed(case, found)
+            if kind in ("groups", "excluded", "floor", "pinned", "keep_best"):
+                assert found.k == case.largest, (number, case)
+
+
+@every
+def test_it_respects_all_constraints_together(name):
+    rng = np.random.default_rng(list(METHODS).index(name))
+    refused = 0
+    for _ in range(80):
+        case = random_case(rng, [kind for kind in KINDS if rng.uniform() < 0.5])
+        if not case.is_clear:
+            continue
+        if case.largest:
+            assert_allowed(case, breadth.select(case.E, case.q, method=name, **case.arguments))
+        else:
+            refused += 1
+            with pytest.raises(InputError, match=r"contradict|may be in a set|pinned|excluded"):
+                breadth.select(case.E, case.q, method=name, **case.arguments)
+    assert refused >= 5
+
+
+CONFLICTS = {
+    "distinct": ({"pinned": [0, 1], "distinct": 0.9}, "pinned and distinct contradict .*rows 0 and 1"),
+    "groups": ({"pinned": [0, 2], "groups": ["a"] * 20, "per_group": 1}, "pinned and per_group contradict"),
+    "budget": ({"pinned": [0, 2], "costs": [4] * 20, "budget": 7}, "pinned and budget contradict"),
+    "floor": ({"floor": 1.5}, "floor=1.5 is above the relevance of every row"),
+    "costs": ({"costs": [4] * 20, "budget": 3}, "no single row costs at most budget=3"),
+}
+
+
+@every
+@pytest.mark.parametrize("conflict", sorted(CONFLICTS))
+@pytest.mark.parametrize("sharpness", [1, 8])
+def test_it_names_what_is_impossible(name, conflict, sharpness):
+    constraints, message = CONFLICTS[conflict]
+    E = np.repeat(isotropic(np.random.default_rng(0), 10, 6).astype(np.float64), 2, axis=0)
+    with pytest.raises(InputError, match=message):
+        breadth.select(E, E[0], k=4, method=name, sharpness=sharpness, **constraints)
+
+
+@pytest.fixture
+def limited(rng):
+    """Forty rows, half of them near-copies, with three kinds of constraints that all matter."""
+    E = clustered(rng, 20, 8).astype(np.float64)
+    E = np.concatenate((E, unit(E + 0.02 * unit(rng.standard_normal((20, 8))))))
+    q = query_near(rng, E)
+    labels = [f"s{i % 4}" for i in range(40)]
+    last = int(np.argmin(E @ q))
+    limits = {"distinct": 0.99, "groups": labels, "per_group": 1, "pinned": [last], "excluded": [int(np.argmax(E @ q))]}
+    return Case(E, q, 4, 0.6, 8, limits)
+
+
+@every
+@pytest.mark.parametrize("sharpness", [1, 8])
+def test_constraints_through_every_door(name, sharpness, limited):
+    """select, select_many, aselect, pool=, scores= and an engine that only searches choose the same allowed set."""
+    limited.sharpness = sharpness
+    E, q, asked = limited.E, limited.q, {**limited.arguments, "method": name}
+    alone = breadth.select(E, q, **asked)
+    assert limited.breaks(alone.ids) == ""
+    assert alone.k == 4
+    by_id = {**asked, "groups": dict(enumerate(asked["groups"]))}
+    pool = 40 if METHODS[name].needs_scores else None
+    doors = {
+        "many": breadth.select_many(E, np.array([q, E[3]]), **asked)[0],
+        "function": breadth.select(E, q, **{**asked, "groups": lambda ids: [f"s{i % 4}" for i in ids]}),
+        "awaited": asyncio.run(breadth.aselect(ArrayOracle(E), q, **asked)),
+        "asynchronous": asyncio.run(breadth.aselect(AsyncArray(E), q, pool=pool, **by_id)),
+        "search only": breadth.select(SearchOnly(E), q, pool=pool, **by_id),
+        "whole pool": breadth.select(E, q, pool=40, **asked),
+    }
+    if METHODS[name].takes_relevance:
+        doors["scores"] = breadth.select(E, scores=E @ q, **asked)
+        doors["many scores"] = breadth.select_many(E, scores=np.array([E @ q]), **asked)[0]
+    for door, found in doors.items():
+        assert sorted(found.ids) == sorted(alone.ids), door
+        assert found.objective == pytest.approx(alone.objective), door
+        assert (found.sharpness, found.k, found.method) == (sharpness, 4, name), door
+
+
+@every
+@pytest.mark.parametrize("sharpness", [1, 8])
+def test_constraints_on_a_pool_are_those_of_the_collection(name, sharpness, limited):
+    """Pinned rows join the pool, and labels, costs and copies go by the numbers of the collection."""
+    limited.sharpness = sharpness
+    found = breadth.select(limited.E, limited.q, method=name, pool=25, **limited.arguments)
+    assert limited.breaks(found.ids) == ""
+    assert found.k == 4
+    assert found.certificate is None
+    for member, copies in zip(found.ids, found.copies, strict=bool(found.copies)):
+        assert (limited.cosines[member, copies] > 0.99).all()
+
+
+@every
+@pytest.mark.parametrize("sharpness", [1, 8])
+def test_without_time_constraints_still_hold(name, sharpness, limited):
+    limited.sharpness = sharpness
+    found = breadth.select(limited.E, limited.q, method=name, time_limit=0.0, **limited.arguments)
+    assert limited.breaks(found.ids) == ""
+    if found.certificate is not None:
+        assert not found.certificate.swap_optimal or name in ("certified", "exact")
+    late = breadth.select(limited.E, limited.q, method=name, time_limit=1e6, **limited.arguments)
+    assert sorted(late.ids) == sorted(breadth.select(limited.E, limited.q, method=name, **limited.arguments).ids)
+
+
+@every
+@pytest.mark.parametrize("sharpness", [1, 8])
+def test_every_near_copy_is_listed_with_its_nearest_member(name, sharpness, limited):
+    """With `distinct` a selection says what each of its rows stands for, whatever the method."""
+    E, q = limited.E, limited.q
+    found = breadth.select(E, q, k=5, theta=0.6, method=name, sharpness=sharpness, distinct=0.99)
+    cosines = limited.cosines[:, found.ids].copy()
+    close = (cosines > 0.99).any(axis=1)
+    close[found.ids] = False
+    wanted = [[i for i in np.flatnonzero(close) if np.argmax(cosines[i]) == place] for place in range(5)]
+    assert [sorted(copies) for copies in found.copies] == wanted
+    assert sum(map(len, wanted)) >= 3
+    assert breadth.select(E, q, k=5, theta=0.6, method=name, sharpness=sharpness).copies == ()
+
+
+@every
+def test_a_row_without_a_label_is_in_no_group(asked, name):
+    labels = [None] * 40
+    found = breadth.select(asked.E, asked.q, k=4, theta=0.6, method=name, groups=labels, per_group=1, sharpness=8)
+    assert found.k == 4
+    one = breadth.select(asked.E, asked.q, k=4, theta=0.6, method=name, groups=["a"] * 40, per_group=1, sharpness=8)
+    assert list(one.ids) == [np.argmax(asked.E @ asked.q)]
+    assert one.stats["asked"] == 4
+
+
+@every
+def test_pinned_rows_come_with_any_floor_and_count_in_their_group(asked, name):
+    low = int(np.argmin(asked.E @ asked.q))
+    labels = ["theirs" if i == low or i % 2 else "ours" for i in range(40)]
+    limits = {"pinned": [low], "floor": 0.0, "groups": labels, "per_group": 1}
+    for sharpness in (1, 8):
+        found = breadth.select(asked.E, asked.q, k=4, theta=0.6, method=name, sharpness=sharpness, **limits)
+        assert low in found.ids
+        assert found.k == 2  # one of each group
+        other = next(int(i) for i in found.ids if i != low)
+        assert labels[other] == "ours"
+        assert asked.E[other] @ asked.q >= 0.0
+
+
+@parametrize(having(needs_scores=True))
+def test_constraints_leave_no_method_short_in_a_larger_collection(rng, name):
+    """The most relevant 600 rows are one source's: the others have to be found beyond them."""
+    E = clustered(rng, 3000, 16)
+    q = query_near(rng, E)
+    labels = np.array([f"s{i % 7}" for i in range(3000)], dtype=object)
+    labels[np.argsort(-(E @ q))[:600]] = "first"
+    found = breadth.select(E, q, k=5, theta=0.6, method=name, groups=labels.tolist(), per_group=1)
+    assert found.k == 5
+    assert len({labels[i] for i in found.ids}) == 5
