@@ -11,6 +11,7 @@ import pytest
 
 import breadth
 from breadth import ArrayOracle, InputError, metrics
+from breadth.methods.registry import METHODS
 from breadth.settings import DEFAULT, PAPER
 from tests.allowed import Case, random_case
 from tests.oracles.test_wrappers import SearchOnly
@@ -38,7 +39,7 @@ def test_the_default_setting_is_used_where_nothing_is_passed(copied):
     found = breadth.select(E, q, k=8)
     spelled_out = breadth.select(
         E, q, k=8, theta=DEFAULT.theta, sharpness=DEFAULT.sharpness, distinct=DEFAULT.distinct,
-        keep_best=DEFAULT.keep_best,
+        keep_best=DEFAULT.keep_best, on_topic=DEFAULT.on_topic,
     )  # fmt: skip
     assert (found.theta, found.sharpness, found.method) == (DEFAULT.theta, DEFAULT.sharpness, "certified")
     assert list(found.ids) == list(spelled_out.ids)
@@ -46,15 +47,15 @@ def test_the_default_setting_is_used_where_nothing_is_passed(copied):
     assert [list(c) for c in found.copies] == [list(c) for c in spelled_out.copies]
 
 
-@pytest.mark.parametrize("field", ["theta", "sharpness", "distinct", "keep_best"])
+@pytest.mark.parametrize("field", ["theta", "sharpness", "distinct", "keep_best", "on_topic"])
 def test_every_part_of_the_default_setting_takes_effect(monkeypatch, copied, field):
     """Another default gives the set of that setting: none of them is written down a second time."""
-    other = {"theta": 0.95, "sharpness": 2, "distinct": 0.5, "keep_best": False}[field]
+    other = {"theta": 0.95, "sharpness": 2, "distinct": 0.5, "keep_best": False, "on_topic": 0.9}[field]
     changed = replace(DEFAULT, **{field: other})
     E, q = copied
     for module in (breadth.api, breadth.settings):
         monkeypatch.setattr(module, "DEFAULT", changed)
-    spelled_out = {name: getattr(changed, name) for name in ("theta", "sharpness", "distinct", "keep_best")}
+    spelled_out = {name: getattr(changed, name) for name in ("theta", "sharpness", "distinct", "keep_best", "on_topic")}
     found, wanted = breadth.select(E, q, k=8), breadth.select(E, q, k=8, **spelled_out)
     assert list(found.ids) == list(wanted.ids)
     assert found.objective == wanted.objective
@@ -65,7 +66,7 @@ def test_a_passed_value_wins_over_the_default(copied):
     assert breadth.select(E, q, k=8, theta=0.2).theta == 0.2
     assert breadth.select(E, q, k=8, theta=0.2).sharpness == DEFAULT.sharpness
     together = breadth.select(E, q, k=8, distinct=1.0)
-    assert max(pair_cosines(E, breadth.select(E, q, k=8, distinct=0.5).ids)) <= 0.5
+    assert max(pair_cosines(E, breadth.select(E, q, k=8, distinct=0.5, on_topic=0).ids)) <= 0.5
     assert together.copies == ()
 
 
@@ -73,8 +74,9 @@ def test_a_passed_value_wins_over_the_default(copied):
 def test_other_methods_are_the_papers_unless_told_otherwise(copied, method):
     E, q = copied
     found = breadth.select(E, q, k=6, method=method)
-    assert (found.theta, found.sharpness) == (PAPER.theta, 1)
-    paper = breadth.select(E, q, k=6, method=method, theta=0.7, sharpness=1, distinct=1.0, keep_best=False)
+    sharpness = METHODS[method].sharpness
+    assert (found.theta, found.sharpness) == (PAPER.theta, sharpness)
+    paper = breadth.select(E, q, k=6, method=method, theta=0.7, sharpness=sharpness, distinct=1.0, keep_best=False)
     assert list(found.ids) == list(paper.ids)
     assert found.copies == ()
 
@@ -238,7 +240,10 @@ BAD = {
     "groups of lists": ({"groups": [[i] for i in range(30)], "per_group": 1}, "groups"),
     "groups of arrays": ({"groups": np.zeros((30, 2)), "per_group": 1}, "groups"),
     "groups without a row": ({"groups": {0: "a"}, "per_group": 1}, "groups has no entry for row"),
-    "groups that come back short": ({"groups": lambda ids: ["a"], "per_group": 1}, "groups returned 1 entries for 30"),
+    "groups that come back short": (
+        {"groups": lambda ids: ["a"], "per_group": 1},
+        "must return an entry",
+    ),
     "groups that come back as a number": ({"groups": lambda ids: 5, "per_group": 1}, "groups"),
     "per_group 0": ({"groups": ["a"] * 30, "per_group": 0}, "per_group must be at least 1, got 0"),
     "per_group not whole": ({"groups": ["a"] * 30, "per_group": 1.5}, "per_group must be a whole number"),

@@ -20,7 +20,7 @@ from breadth.methods.frank_wolfe import ZERO_GAP, Iterate, Move, climb, exact_st
 from breadth.oracles import describe
 from breadth.problem import exchange_gain, floor
 from breadth.relaxation import Relaxation
-from breadth.shortlist.bound import Form, bound_at, find_losses, relax
+from breadth.shortlist.bound import Aim, Form, find_losses, relax
 from breadth.shortlist.fetch import Shortlist
 from breadth.shortlist.table import Table
 from tests import dense
@@ -395,11 +395,12 @@ def test_a_shortlist_and_its_supply_bound_the_whole_collection(sharpness):
             table = make_table(case, size)
             assert len(table) == size
             form, chosen = Form.plain(table), table.pick()
-            relaxed = relax(table, form, chosen, 0.1, table.supply, NO_LIMIT)
+            aim = Aim(table.value(chosen), 0.1, 1e-9, table.supply)
+            relaxed = relax(form, form.indicate(chosen), aim, NO_LIMIT)
             assert relaxed.bound >= best - 1e-5
             anywhere = rng.uniform(size=size)
-            assert bound_at(table, form, anywhere, table.supply) >= best - 1e-5  # at any point
-            used += table.supply > -np.inf and bound_at(table, form, anywhere, -np.inf) < best - 1e-5
+            assert form.bound_at(anywhere, form.slopes(anywhere), table.supply) >= best - 1e-5  # at any point
+            used += table.supply > -np.inf and form.bound_at(anywhere, form.slopes(anywhere), -np.inf) < best - 1e-5
             if size == case.n:
                 assert table.supply == -np.inf
     assert used > 0  # without the supply a prefix bounds nothing beyond itself
@@ -456,7 +457,8 @@ def test_rows_excluded_from_better_sets_are_in_none(sharpness):
             limits = Constraints(groups=lambda ids, names=names: names[ids], per_group=case.constraints["per_group"])
         problem = Problem(case.q, case.k, case.theta, sharpness=sharpness, constraints=limits)
         table = Table(problem, Shortlist(order, case.E[order], case.c[order], 0, -np.inf), case.n)
-        relaxed = relax(table, Form.plain(table), table.pick(), 0.003, -np.inf, NO_LIMIT)
+        form, first = Form.plain(table), table.pick()
+        relaxed = relax(form, form.indicate(first), Aim(table.value(first), 0.003, 1e-9), NO_LIMIT)
         value_of_pick = case.objective(table.ids[table.pick()])
         objectives = case.objectives(case.by_size[case.k])
         better = case.by_size[case.k][objectives > value_of_pick + 1e-6]

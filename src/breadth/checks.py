@@ -131,10 +131,8 @@ def check_count(value: Any, name: str) -> int:
 
 def check_number(value: Any, name: str, low: float = -math.inf, high: float = math.inf) -> float:
     """Return a finite number in [low, high]."""
-    if math.isfinite(high):
-        span = f"in [{low:g}, {high:g}]"
-    else:
-        span = f"at least {low:g}" if math.isfinite(low) else "finite"
+    above = f"at least {low:g}" if math.isfinite(low) else "finite"
+    span = f"in [{low:g}, {high:g}]" if math.isfinite(high) else above
     if isinstance(value, (bool, np.bool_, str)):
         raise InputError(f"{name} must be a number {span}, got {value!r}")
     try:
@@ -150,7 +148,7 @@ def check_sharpness(sharpness: Any) -> int:
     """Return the sharpness, the power of a cosine: 1, or an even number."""
     power = check_count(sharpness, "sharpness")
     if power > 1 and power % 2:
-        raise InputError(f"sharpness must be 1 or an even number (2, 4, 8, …), got {power}")
+        raise InputError(f"sharpness must be 1 or an even number, got {power}")
     return power
 
 

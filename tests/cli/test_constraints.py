@@ -50,7 +50,7 @@ def ids_of(found):
 
 
 def test_searching_with_constraints(search):
-    grouped = search("asthma", "-k", 6, "--group-by", "source")
+    grouped = search("asthma", "-k", 6, "--group-by", "source", "--on-topic", 0)
     assert sorted(hit["metadata"]["source"] for hit in grouped["hits"]) == ["s0", "s1"]
     assert grouped["stats"]["asked"] == 6
     grouped = search("asthma", "-k", 6, "--group-by", "source", "--per-group", 2, "--distinct", 1)
@@ -95,7 +95,7 @@ def test_keeping_the_best_hit_or_not(search):
 
 
 def test_comparing_and_drawing_with_constraints(breadth):
-    found = breadth("compare", "asthma", "-k", 4, "--group-by", "source", "--per-group", 1, "--json")
+    found = breadth("compare", "asthma", "-k", 4, "--group-by", "source", "--per-group", 1, "--distinct", 1, "--json")
     assert len(json.loads(found.out)["diverse"]["hits"]) == 2
     curve = breadth("frontier", "asthma", "-k", 4, "--sharpness", 2, "--distinct", 0.9, "--no-keep-best", "--json")
     points = json.loads(curve.out)["curves"]["certified"]

@@ -357,17 +357,17 @@ def test_it_reports_the_sharp_redundancy(asked, name, sharpness):
     assert found.objective == pytest.approx(0.6 * found.relevance - 0.4 * found.redundancy)
     single = breadth.select(asked.E, asked.q, k=1, theta=0.6, method=name, sharpness=sharpness)
     assert (single.redundancy, single.diversity) == (0.0, 0.0)
-    assert single.ids[0] == np.argmax(asked.E @ asked.q)
+    assert single.ids[0] == np.argmax(asked.E @ asked.q) or not METHODS[name].best_hit_alone
     assert single.objective == pytest.approx(0.6 * single.relevance)
 
 
 @every
 def test_the_paper_reports_one_minus_ilad(asked, name):
     found = breadth.select(asked.E, asked.q, k=4, theta=0.6, method=name)
-    assert found.sharpness == (breadth.settings.DEFAULT.sharpness if name == "certified" else 1)
+    assert found.sharpness == (breadth.settings.DEFAULT.sharpness if name == "certified" else METHODS[name].sharpness)
     paper = breadth.select(asked.E, asked.q, k=4, theta=0.6, method=name, sharpness=1)
     assert paper.redundancy == pytest.approx(1 - paper.diversity)
-    assert (list(found.ids) == list(paper.ids)) or name == "certified"
+    assert (list(found.ids) == list(paper.ids)) or name in ("certified", "coverage")
 
 
 @parametrize(having(looks_at_f=True))

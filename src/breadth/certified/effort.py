@@ -100,7 +100,7 @@ class Effort:
 
 
 EFFORT = Effort()
-LIGHT = Effort(starts=1, tabu=100, tight_rows=64)
+LIGHT = Effort(starts=2, tabu=300, tight_rows=64)
 """For the many θ of a frontier on a shortlist."""
 
 

@@ -150,7 +150,8 @@ class Index:
         All other arguments are those of `breadth.select`: sharpness, distinct, floor, keep_best, ….
         """
         options |= {"theta": theta, "keep": keep, "method": method}
-        wishes = Wishes(group_by, tuple(pinned), tuple(excluded), budget, count)
+        inside, outside = ((ids,) if isinstance(ids, str) else tuple(ids) for ids in (pinned, excluded))
+        wishes = Wishes(group_by, inside, outside, budget, count)
         return self._reader.search(query, k, where, hybrid, scores, options, wishes)
 
     def lookup(self, text: str, limit: int = 10) -> list[Hit]:

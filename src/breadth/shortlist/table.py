@@ -30,6 +30,7 @@ class Table:
     problem     the query; its k is the number of rows that the set has
     asked       the number of rows that was asked for
     locked      positions that are in every set: pinned rows, and the best hit if it is to be kept
+    lacks_best  whether the best hit is to be kept, but no row of the table may stand beside the pinned ones
     """
 
     def __init__(self, problem: Problem, shortlist: Shortlist, size: int) -> None:
@@ -42,6 +43,7 @@ class Table:
         if shortlist.pins:
             check_pins(problem, shortlist.rows[: shortlist.pins])
         self.locked: Positions = np.arange(shortlist.pins)
+        self.lacks_best = False
         self.rules = free_rules() if not problem.constraints.limits_sets else self._make_rules()
         if problem.constraints.keep_best:
             self._lock_best()
@@ -118,13 +120,14 @@ class Table:
         """Lock the most relevant row that may stand beside the pinned ones, unless one of these is more relevant."""
         picks = np.full(len(self.locked) + 1, -1, dtype=np.int64)
         picks[: len(self.locked)] = self.locked
-        if len(picks) > self.problem.k:
+        if len(picks) > self.problem.k or self.size == 0:
             return
         if len(self.locked) == 0 and not np.isfinite(self.rules.budget):
             self.locked = np.array([int(np.argmax(self.relevance))])
             self.rules.locked[self.locked] = True
             return
         found = self._greedy(self.relevance, 0.0, picks, len(self.locked)) == len(picks)
+        self.lacks_best = not found
         if found and self.relevance[picks[-1]] > self.relevance[self.locked].max(initial=-np.inf):
             self.locked = picks
             self.rules.locked[picks[-1]] = True

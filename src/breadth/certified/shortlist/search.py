@@ -178,6 +178,8 @@ def _start(table: Table, last: bool) -> Positions | None:
     So it has where the budget is spent: how many rows it has is then what greedy finds, with the weights of F for that
     many rows.
     """
+    if table.lacks_best and not last:
+        return None
     picks = table.pick()
     while len(picks) < table.problem.k and len(picks) and table.is_short_of_budget(picks):
         table.resize(len(picks))
