@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+__all__ = ["LEVEL", "RESAMPLES", "Estimate", "Values", "estimate", "resamples"]
+
 Values = npt.NDArray[np.float64]
 RESAMPLES = 2000
 LEVEL = 0.95

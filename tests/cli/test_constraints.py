@@ -95,7 +95,21 @@ def test_keeping_the_best_hit_or_not(search):
 
 
 def test_comparing_and_drawing_with_constraints(breadth):
-    found = breadth("compare", "asthma", "-k", 4, "--group-by", "source", "--per-group", 1, "--distinct", 1, "--json")
+    found = breadth(
+        "compare",
+        "asthma",
+        "-k",
+        4,
+        "--group-by",
+        "source",
+        "--per-group",
+        1,
+        "--distinct",
+        1,
+        "--on-topic",
+        0,
+        "--json",
+    )
     assert len(json.loads(found.out)["diverse"]["hits"]) == 2
     curve = breadth("frontier", "asthma", "-k", 4, "--sharpness", 2, "--distinct", 0.9, "--no-keep-best", "--json")
     points = json.loads(curve.out)["curves"]["certified"]

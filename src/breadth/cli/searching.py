@@ -101,11 +101,12 @@ def compare(
     keep_best: KeepBest = None,
     group_by: GroupBy = None,
     per_group: PerGroup = None,
+    on_topic: OnTopic = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show top-k beside the set that serves a query best: which passages went out and why, and which came in."""
-    allowed = gather(sharpness, distinct, keep_best, group_by, per_group)
+    allowed = gather(sharpness, distinct, keep_best, group_by, per_group, on_topic=on_topic)
     with open_index(index_path, encoder) as opened:
         plain = opened.search(query, k=k, theta=1.0, where=where)
         diverse = opened.search(query, k=k, theta=theta, keep=keep, where=where, **allowed)
@@ -178,6 +179,7 @@ def frontier(
     sharpness: Sharpness = None,
     distinct: Distinct = None,
     keep_best: KeepBest = None,
+    on_topic: OnTopic = None,
     plot: Annotated[
         Path | None, typer.Option(help="draw the curve, with the other methods beside it, to this file")
     ] = None,
@@ -193,7 +195,7 @@ def frontier(
         oracle = opened.oracle(where)
         vector = opened.encode([query])[0]
         pool = min(oracle.size, _POOL)
-        allowed = gather(sharpness, distinct, keep_best)
+        allowed = gather(sharpness, distinct, keep_best, on_topic=on_topic)
         curve = breadth.frontier(oracle, vector, k=k, thetas=_THETAS, **allowed)
         if sharpness is None:  # the other methods have other settings of their own
             allowed = {name: value for name, value in asdict(DEFAULT).items() if name != "theta"} | allowed

@@ -92,7 +92,10 @@ def _search_all(
 def _find_top_relevance(problem: Problem, shortlist: Shortlist) -> float:
     """The mean relevance of the most relevant set that is allowed."""
     table = Table(problem, shortlist, len(shortlist))
-    return float(table.relevance[table.pick(table.relevance, 0.0)].mean())
+    picks = table.pick(table.relevance, 0.0)
+    if len(picks) == 0:
+        raise say_nothing_fits(problem, len(shortlist))
+    return float(table.relevance[picks].mean())
 
 
 def choose_for_each(curve: Curve, facts: Facts) -> tuple[Selection, ...]:

@@ -62,7 +62,7 @@ def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effor
     """The best set found, swap-optimal over the whole collection unless `swap_optimal` says otherwise."""
     count = max(effort.shortlist, effort.shortlist_for_each * problem.k) + len(problem.constraints.excluded)
     # How many rows a budget allows is decided on all that were fetched: cheap rows may come late.
-    size = count if np.isfinite(problem.constraints.budget) else max(effort.block, 2 * problem.k)
+    size = facts.size if np.isfinite(problem.constraints.budget) else max(effort.block, 2 * problem.k)
     rounds = 0
     while True:
         rounds += 1
