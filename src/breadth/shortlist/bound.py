@@ -105,13 +105,13 @@ class Form:
 
     def restrict(self, keep: Positions, take: Positions) -> Form:
         """The form over the rows `keep` alone (positions in this form), for sets that also hold the rows `take`."""
-        gram = self.gram.astype(np.float64)
-        constant = float(self.linear[take].sum()) - 0.5 * self.coupling * float(gram[np.ix_(take, take)].sum())
+        pairs = float(self.gram[take[:, None], take].sum(dtype=np.float64))
+        constant = float(self.linear[take].sum()) - 0.5 * self.coupling * pairs
         room = self.parts.room - np.bincount(self.parts.part[take], minlength=len(self.parts.room))
         return Form(
             self.where[keep],
-            self.linear[keep] - self.coupling * gram[np.ix_(keep, take)].sum(axis=1),
-            np.ascontiguousarray(self.gram[np.ix_(keep, keep)]),
+            self.linear[keep] - self.coupling * self.gram[keep[:, None], take].sum(axis=1, dtype=np.float64),
+            self.gram[keep[:, None], keep],
             Parts(self.parts.part[keep], room, self.parts.locked[keep]),
             self.cost[keep],
             self.k - len(take),

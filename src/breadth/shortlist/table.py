@@ -203,6 +203,24 @@ class Table:
             )  # fmt: skip
             done += count
 
+    def mark_originals(self, chosen: Positions) -> Mask:
+        """Which rows are left when one of several exact copies stands for all: a chosen one, or else the first.
+
+        Where two copies cannot be in one set, any of them is as good as the others, if group and cost are the same.
+        """
+        mask = np.ones(self.size, dtype=bool)
+        if self.rules.free or not self.rules.apart.any():
+            return mask
+        seen: set[tuple[bytes, int, float]] = set()
+        rules, rows = self.rules, np.ascontiguousarray(self.shortlist.rows[: self.size])
+        members = dict.fromkeys(chosen.tolist())
+        for row in (*members, *(i for i in range(self.size) if i not in members)):
+            if rules.apart[row].any():
+                key = (rows[row].tobytes(), int(rules.group[row]), float(rules.cost[row]))
+                mask[row] = key not in seen
+                seen.add(key)
+        return mask
+
     def find_replacements(self, chosen: Positions) -> dict[int, int] | None:
         """For the id of each member, the id of the best row that may take its place; members without one are left out.
 

@@ -17,6 +17,8 @@ from breadth.shortlist.table import Table
 _MOST_ROWS = 260
 """A diagonal for more rows takes longer than it is worth."""
 _ROUNDS = 4
+_OFFERED = 4
+"""One in so many nodes is rounded to a set."""
 _FINE = 0.003
 _RESOLUTION = 1e-7
 """A gap (reported scale) that counts as closed."""
@@ -37,7 +39,8 @@ def prove_on_table(found: Found, clock: Clock) -> None:
 def _survivors(found: Found) -> tuple[Positions, bool]:
     relaxed = found.relaxed
     assert relaxed is not None
-    return np.union1d(np.flatnonzero(relaxed.survivors), found.chosen), relaxed.outside
+    alive = relaxed.survivors & found.table.mark_originals(found.chosen)
+    return np.union1d(np.flatnonzero(alive), found.chosen), relaxed.outside
 
 
 def _sharpen(
@@ -123,7 +126,8 @@ class _Tree:
             return []
         relaxed = relax(form, start, aim, self._clock)
         bound = min(-node.negative_bound, relaxed.bound)
-        self._offer_from(node, relaxed.x)
+        if node.number % _OFFERED == 0:
+            self._offer_from(node, relaxed.x)
         if bound <= found.value + self._least:
             return []
         alive = relaxed.survivors

@@ -261,7 +261,7 @@ def _tighten(found: Found, clock: Clock, effort: Effort) -> None:
     """Exclude rows that can be in no better set, and bound what is left with a tighter form."""
     table, relaxed = found.table, found.relaxed
     assert relaxed is not None
-    alive, outside = relaxed.survivors.copy(), relaxed.outside
+    alive, outside = relaxed.survivors & table.mark_originals(found.chosen), relaxed.outside
     alive[found.chosen] = True
     where = np.flatnonzero(alive)
     for _ in range(0 if is_closed(found) else 3):
