@@ -11,7 +11,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ["tests/kernels", "tests/methods", "tests/certified", "tests/oracles"]
-ALIKE = ["tests/certified/test_kernels_agree.py", "tests/certified/test_time_limits.py", "tests/oracles/test_torch.py"]
+ALIKE = [
+    "tests/certified/test_kernels_agree.py",
+    "tests/certified/test_time_limits.py",
+    "tests/certified/test_constraints.py",
+    "tests/oracles/test_torch.py",
+]
 """These choose their kernels themselves, or use none: they are the same once more."""
 
 
