@@ -66,7 +66,7 @@ def check(case, found):
     assert found.certificate.exact
     assert found.certificate.bound >= best - PRECISION, case
     assert found.certificate.gap == pytest.approx(found.certificate.bound - found.objective)
-    assert found.certificate.swap_optimal == (found.stats["stopped"] == "swap_optimal")
+    assert found.certificate.swap_optimal == (found.stats["stopped"] in ("swap_optimal", "optimal"))
     if found.certificate.swap_optimal:
         assert case.best_swap(found.ids) <= PRECISION, case
     if found.certificate.optimal:
@@ -366,6 +366,8 @@ def test_proving_never_makes_it_worse():
         if plain is not None:
             check(case, proved)
             assert proved.certificate.bound <= plain.certificate.bound + 1e-9
+            if proved.stats["stopped"] == "optimal":
+                assert proved.certificate.gap <= PRECISION
             assert proved.objective >= plain.objective - 1e-9
 
 

@@ -71,7 +71,7 @@ def _solve_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effor
     found = yield from search(problem, facts, clock, effort)
     whole = problem.sharpness > 1 or found.table.shortlist.is_complete
     if prove > 0.0 and found.swap_optimal and whole:
-        prove_on_table(found, clock.within(prove))
+        prove_on_table(found, clock.within(prove), facts.exact)
     return conclude_on_table(
         found.table,
         found.chosen,

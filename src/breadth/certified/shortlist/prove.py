@@ -9,7 +9,7 @@ from itertools import count
 import numpy as np
 
 from breadth.arrays import Positions, Vector
-from breadth.certified.shortlist.search import Found, is_closed, offer
+from breadth.certified.shortlist.search import Found, is_closed, is_settled, offer
 from breadth.clock import Clock
 from breadth.shortlist.bound import Aim, Form, Relaxed, relax
 from breadth.shortlist.table import Table
@@ -24,8 +24,12 @@ _RESOLUTION = 1e-7
 """A gap (reported scale) that counts as closed."""
 
 
-def prove_on_table(found: Found, clock: Clock) -> None:
-    """Lower the bound, in place, until it meets the set or the time is up; a better set met on the way is kept."""
+def prove_on_table(found: Found, clock: Clock, exact: bool) -> None:
+    """Lower the bound, in place, until it meets the set or the time is up; a better set met on the way is kept.
+
+    `exact`: whether the engine searches exactly, so that a closed gap is a proof.
+    """
+    before = set(found.chosen.tolist())
     where, outside = _survivors(found)
     nodes = 0
     if len(where) <= _MOST_ROWS and not is_closed(found) and not clock.is_over():
@@ -33,7 +37,12 @@ def prove_on_table(found: Found, clock: Clock) -> None:
         if form is not None and relaxed is not None and not is_closed(found):
             tree = _Tree(found, form, outside, clock)
             nodes = tree.run(relaxed)
-    found.stats |= {"survivors": len(where), "nodes": nodes}
+    if set(found.chosen.tolist()) != before:
+        found.swap_optimal = is_settled(found)
+    stopped = "swap_optimal" if found.swap_optimal else "prove"
+    if exact and is_closed(found):
+        found.swap_optimal, stopped = True, "optimal"
+    found.stats |= {"survivors": len(where), "nodes": nodes, "stopped": stopped}
 
 
 def _survivors(found: Found) -> tuple[Positions, bool]:
