@@ -1,35 +1,64 @@
-"""The encoder that an index was made with: texts and vectors of another one do not mix with it."""
+"""The encoder that an index was made with: texts and vectors of another one do not mix with it.
+
+An index records three things about it. `name` says what made the vectors. `spec` is what `breadth.encoders.encoder`
+makes the same encoder from, with the address of its endpoint, if it has one, but without any password. `dim` is the
+number of dimensions. An index of vectors that were made elsewhere records an empty name.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from breadth import encoders
+from breadth.checks import check_count
 from breadth.encoders import BuiltinEncoder, Encoder, Kind, Vectors
-from breadth.errors import BreadthError, StoreError
+from breadth.errors import BreadthError, InputError, StoreError
+
+
+def describe_encoder(encoder: Encoder | None, dim: int | None) -> dict[str, str]:
+    """What an index records about its encoder, or about its vectors if they are made elsewhere."""
+    if encoder is None:
+        if dim is not None:
+            return {"encoder": "", "spec": "", "dim": str(check_count(dim, "dim"))}
+        encoder = BuiltinEncoder()
+    if dim is not None and check_count(dim, "dim") != encoder.dim:
+        raise InputError(f"dim is {dim}, but the encoder {encoder.name} makes vectors of {encoder.dim} dimensions")
+    return {"encoder": encoder.name, "spec": getattr(encoder, "spec", encoder.name), "dim": str(encoder.dim)}
 
 
 class RecordedEncoder:
-    """The encoder whose name the index records. If none is given, it is made from its name when a text needs it."""
+    """The encoder that the index records. If none is given, it is made from its spec when a text needs it."""
 
-    def __init__(self, folder: Path, name: str, dim: int, given: Encoder | None) -> None:
+    def __init__(self, folder: Path, facts: dict[str, str], given: Encoder | None) -> None:
         self._folder = folder
-        self.name = name
-        self.dim = dim
-        self.encoder = BuiltinEncoder() if given is None and name == BuiltinEncoder.name else given
-        if self.encoder is not None and self.encoder.name != name:
-            raise StoreError(f"{folder} was made with the encoder {name}, not {self.encoder.name}; vectors do not mix")
+        self.name, self.spec, self.dim = facts["encoder"], facts.get("spec", ""), int(facts["dim"])
+        self._mutex = threading.Lock()
+        self.given = given
+        self.encoder = BuiltinEncoder() if given is None and self.name == BuiltinEncoder.name else given
+        if given is not None and self.name and given.name != self.name:
+            raise StoreError(
+                f"{folder} was made with the encoder {self.name}, not {given.name}; vectors do not mix"
+            )
+        if given is not None and not self.name and given.dim != self.dim:
+            raise StoreError(f"{folder} holds vectors of {self.dim} dimensions, but {given.name} makes {given.dim}")
 
     def encode(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Turn texts into unit rows."""
-        if self.encoder is None:
-            self.encoder = self._make_from_name()
+        with self._mutex:
+            if self.encoder is None:
+                self.encoder = self._make()
         return self.encoder.encode(texts, kind)
 
-    def _make_from_name(self) -> Encoder:
+    def _make(self) -> Encoder:
+        if not self.name:
+            raise InputError(
+                f"{self._folder} has no encoder: its vectors were made elsewhere. Pass a vector of {self.dim} "
+                "dimensions instead of a text, or open the index with an encoder"
+            )
         try:
-            made = encoders.encoder(self.name)
+            made = encoders.encoder(self.spec)
         except BreadthError as error:
             raise StoreError(
                 f"{self._folder} was made with the encoder {self.name}; open it with that encoder ({error})"
