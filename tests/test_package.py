@@ -19,6 +19,8 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = [
     "errors",
+    "display",
+    "frames",
     "arrays",
     "bootstrap",
     "clock",
@@ -58,6 +60,8 @@ LAYERS = [
 OPTIONAL = {
     "numba": {"kernels/numba.py"},
     "torch": {"oracles/torch.py"},
+    "pandas": {"frames.py"},
+    "polars": {"frames.py"},
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},

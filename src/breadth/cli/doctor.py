@@ -17,6 +17,8 @@ EXTRAS = {
     "bm25": ("bm25s", "PyStemmer"),
     "parquet": ("pyarrow",),
     "measures": ("ir-measures", "pyndeval"),
+    "pandas": ("pandas",),
+    "polars": ("polars",),
     "torch": ("torch",),
     "sentence-transformers": ("sentence-transformers",),
     "model2vec": ("model2vec",),
@@ -42,7 +44,7 @@ def doctor(as_json: AsJson = False) -> None:
     for extra, packages in found.items():
         complete = all(packages.values())
         what = ", ".join(f"{p} {v}" if v else f"{p} missing" for p, v in packages.items())
-        hint = "" if complete else f"   pip install 'breadth[{extra}]'"
+        hint = "" if complete else f"   pip install '.[{extra}]'"
         show.out.print(f"{'yes' if complete else 'no ':3}  {extra:22} {what}{hint}", soft_wrap=True)
 
 
