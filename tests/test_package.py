@@ -26,6 +26,7 @@ LAYERS = [
     "clock",
     "explanation",
     "ranking",
+    "foreign",
     "checks",
     "settings",
     "feasible",
