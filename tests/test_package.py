@@ -29,6 +29,7 @@ LAYERS = [
     "foreign",
     "checks",
     "settings",
+    "filters",
     "feasible",
     "arguments",
     "problem",
