@@ -160,6 +160,7 @@ def test_a_text_without_known_words_is_a_row_of_zeros_or_a_unit_row(made):
         (None, "texts must be a list of texts, got None"),
         (["asthma", 3], "texts must hold texts only, got 3 at place 1"),
         (["asthma", None], "texts must hold texts only, got None at place 1"),
+        (["asthma", "half \ud83d"], "the text at place 1 holds half of a character"),
     ],
 )
 def test_wrong_texts_are_refused(made, texts, message):
