@@ -60,7 +60,7 @@ LAYERS = [
 """Each may import those before it, and itself."""
 
 OPTIONAL = {
-    "numba": {"kernels/numba.py"},
+    "numba": {"kernels/compiling.py", "kernels/numba.py"},
     "torch": {"oracles/torch.py"},
     "pandas": {"frames.py"},
     "polars": {"frames.py"},
