@@ -19,11 +19,14 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = [
     "errors",
+    "display",
+    "frames",
     "arrays",
     "bootstrap",
     "clock",
     "explanation",
     "ranking",
+    "foreign",
     "checks",
     "settings",
     "filters",
@@ -57,8 +60,10 @@ LAYERS = [
 """Each may import those before it, and itself."""
 
 OPTIONAL = {
-    "numba": {"kernels/numba.py"},
+    "numba": {"kernels/compiling.py", "kernels/numba.py"},
     "torch": {"oracles/torch.py"},
+    "pandas": {"frames.py"},
+    "polars": {"frames.py"},
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},

@@ -15,6 +15,11 @@ BreadthError
 from __future__ import annotations
 
 
+def hint_install(extra: str) -> str:
+    """Say how to install an extra. The package is not on an index of packages yet: it installs from a clone."""
+    return f"in your clone of breadth, run: pip install '.[{extra}]'"
+
+
 class BreadthError(Exception):
     """The base class of all errors of this package."""
 
@@ -55,7 +60,7 @@ class MissingExtraError(BreadthError, ImportError):
     """An optional package is not installed. The message names the extra that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed; install it with: pip install 'breadth[{extra}]'")
+        super().__init__(f"{package} is not installed; {hint_install(extra)}")
         self._made_from = (package, extra)
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
