@@ -40,14 +40,14 @@ class Change:
         self._db = db
         self._view = View(db)
         self._state = self._view.state()
-        self._count, self._next = self._state.documents, self._state.next
+        self._count, self._next, self._waiting = self._state.documents, self._state.next, self._state.waiting
         self._moved = False
 
     def finish(self) -> None:
         """Record the new state."""
         self._db.execute(
-            "UPDATE state SET generation = ?, epoch = ?, next = ?, documents = ?",
-            (self._state.generation + 1, self._state.epoch + self._moved, self._next, self._count),
+            "UPDATE state SET generation = ?, epoch = ?, next = ?, documents = ?, waiting = ?",
+            (self._state.generation + 1, self._state.epoch + self._moved, self._next, self._count, self._waiting),
         )
 
     def add_documents(self, documents: Sequence[Document]) -> Ids:
@@ -61,6 +61,7 @@ class Change:
             crc = document_crc(number, document, metadata)
             rows.append((number, document.id, document.parent, document.text, metadata, crc))
         self._db.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._db.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", [(row[0], row[3]) for row in rows])
         write_entries(self._db, [(n, d.metadata) for n, d in zip(numbers.tolist(), documents, strict=True)])
         return numbers
 
@@ -71,10 +72,12 @@ class Change:
             data = np.ascontiguousarray(vector, dtype="<f4").tobytes()
             rows.append((number, data, vector_crc(number, data)))
         self._db.executemany("INSERT INTO pending VALUES (?, ?, ?)", rows)
+        self._waiting += len(rows)
 
     def clear_pending(self) -> None:
         """Drop the vectors that are in no segment: a segment that is added in the same transaction has them."""
         self._db.execute("DELETE FROM pending")
+        self._waiting = 0
         segments = self._view.segments()
         last = int(segments[-1].numbers[-1]) if segments else -1
         self._db.execute("DELETE FROM deleted WHERE number > ?", (last,))
@@ -101,9 +104,10 @@ class Change:
         numbers = sorted(found.values())
         for number, document in zip(numbers, self._view.documents(numbers), strict=True):
             remove_entries(self._db, number, document.metadata)
+            self._db.execute("INSERT INTO words(words, rowid, text) VALUES ('delete', ?, ?)", (number, document.text))
         rows = [(number,) for number in numbers]
         self._db.executemany("DELETE FROM documents WHERE number = ?", rows)
-        self._db.executemany("DELETE FROM pending WHERE number = ?", rows)
+        self._waiting -= self._db.executemany("DELETE FROM pending WHERE number = ?", rows).rowcount if rows else 0
         self._db.executemany("INSERT INTO deleted(number) VALUES (?)", rows)
         self._count -= len(numbers)
         return len(numbers)

@@ -77,9 +77,8 @@ class Connections:
             raise StaleError(f"{self.path.parent} was changed while it was read; try again")
         self._give_back(connection)
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection for writing. The caller holds the writer's lock."""
+    def writer(self) -> sqlite3.Connection:
+        """Return the connection for writing. One thread uses it at a time, and holds the writer's lock."""
         self._check_open()
         with reported(self.path.parent):
             self._forget_other_process()
@@ -87,7 +86,7 @@ class Connections:
                 self._writer = self._connect("mode=rw")
                 self._writer.execute("PRAGMA synchronous=FULL")
                 self._writer.execute(f"PRAGMA journal_size_limit={_WAL_BYTES}")
-            yield self._writer
+            return self._writer
 
     def close(self) -> None:
         """Close everything that is not in use; what is in use is closed when it is given back."""

@@ -7,7 +7,7 @@ again; the last attempt keeps its transaction open, which nobody waits for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -81,6 +81,17 @@ class Reader:
         family = self._collection.read(lambda view: view.families([wanted]).get(wanted, []))
         return [identity for identity in family if identity != wanted]
 
+    def iterate(self, count: int = 1000) -> Iterator[Document]:
+        """Yield all documents in the order in which they were added, so many at a time."""
+        after = -1
+
+        def read(view: View) -> list[tuple[int, Document]]:
+            return view.all_documents(after, count)
+
+        while some := self._collection.read(read):
+            yield from (document for _, document in some)
+            after = some[-1][0]
+
     def fields(self) -> list[str]:
         """List the names of metadata that any document has."""
         return self._collection.read(lambda view: list_names(view.db))
@@ -143,8 +154,8 @@ class Reader:
             texts, vectors = tuple(query if isinstance(query, str) else None for query in queries), None
             if not scores:
                 raise InputError("scores is empty; name at least one document")
-            for identity in scores:
-                check_id(identity, "scores: an id")
+            for identity, score in scores.items():
+                check_number(score, f"scores[{check_id(identity, 'scores: an id')!r}]")
         return Asked(texts, vectors, check_count(k, "k"), condition, hybrid, scores, options, wishes)
 
     def _search_once(self, asked: Asked, keep_open: bool) -> list[Results]:
@@ -186,7 +197,7 @@ class Reader:
         selection: Selection,
         documents: dict[int, Document],
     ) -> Results:
-        copies = selection.copies or ((),) * len(selection.ids)
+        copies: Sequence[Iterable[int]] = selection.copies or ((),) * len(selection.ids)
         hits = tuple(
             Hit(documents[int(i)], float(score), tuple(documents[int(j)] for j in others))
             for i, score, others in zip(selection.ids, selection.scores, copies, strict=True)

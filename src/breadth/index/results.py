@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
-from breadth.errors import MissingExtraError
+from breadth.display import list_briefly, make_html_table, shorten
+from breadth.frames import Columns, make_pandas, make_polars
 from breadth.index.documents import Hit
 from breadth.selection import Selection
 from breadth.settings import DEFAULT
 
-_SHOWN = 10
-"""How many ids a repr shows."""
 _TEXT = 300
 """How many characters of a text the table of a notebook shows."""
 
@@ -28,7 +26,8 @@ class Results:
     hits        the chosen documents with their scores
     selection   how they were chosen
     searched    how many documents there were to choose from
-    asked       how many were asked for: there are fewer hits where there were fewer documents
+    asked       how many were asked for. There are fewer hits where there were fewer documents, and none where no
+                document was left
     """
 
     query: str | None
@@ -52,9 +51,8 @@ class Results:
         return self.hits[place]
 
     def __repr__(self) -> str:
-        ids = ", ".join(repr(identity) for identity in self.ids[:_SHOWN])
-        more = ", …" if len(self) > _SHOWN else ""
-        return f"Results({len(self)} of {self.asked} asked for, from {self.searched:,} documents: [{ids}{more}])"
+        asked = "" if len(self) == self.asked else f", asked={self.asked}"
+        return f"Results({len(self)} of {self.searched:,} documents{asked}: {list_briefly(self.ids)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values only, fit for JSON."""
@@ -76,42 +74,40 @@ class Results:
         }
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame with a row for each hit: id, score, text, copies, and a column for each field."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError("pandas", "tables") from None
-        return pandas.DataFrame(self._columns())
+        """Return a pandas DataFrame with a row for each hit, and a column for each field of metadata."""
+        return make_pandas(self._columns())
 
     def to_polars(self) -> Any:
-        """Return a polars DataFrame with a row for each hit: id, score, text, copies, and a column for each field."""
-        try:
-            import polars
-        except ImportError:
-            raise MissingExtraError("polars", "tables") from None
-        return polars.DataFrame(self._columns(), strict=False)
+        """Return a polars DataFrame with a row for each hit, and a column for each field of metadata."""
+        return make_polars(self._columns())
 
-    def _columns(self) -> dict[str, list[Any]]:
-        own = {
+    def _columns(self) -> Columns:
+        own: dict[str, list[Any]] = {
             "id": self.ids,
             "score": [hit.score for hit in self.hits],
             "text": [hit.text for hit in self.hits],
             "copies": [[copy.id for copy in hit.copies] for hit in self.hits],
         }
         fields = dict.fromkeys(name for hit in self.hits for name in hit.metadata)
-        more = {f"metadata.{name}" if name in own else name: name for name in fields}
-        return {**own, **{column: [hit.metadata.get(name) for hit in self.hits] for column, name in more.items()}}
+        named = {f"metadata.{name}" if name in own else name: name for name in fields}
+        return own | {column: [hit.metadata.get(name) for hit in self.hits] for column, name in named.items()}
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
-        rows = "".join(
-            f"<tr><td>{escape(hit.id)}</td><td>{hit.score:.4f}</td><td>{escape(_cut(hit.text))}</td>"
-            f"<td>{escape(', '.join(f'{name}: {value}' for name, value in hit.metadata.items()))}</td>"
-            f"<td>{len(hit.copies) or ''}</td></tr>"
+        """Show the results as a table in a notebook."""
+        rows = [
+            (
+                hit.id,
+                hit.score,
+                shorten(hit.text, _TEXT),
+                ", ".join(f"{name}: {value}" for name, value in hit.metadata.items()),
+                ", ".join(copy.id for copy in hit.copies),
+            )
             for hit in self.hits
-        )
-        head = "".join(f"<th>{name}</th>" for name in ("id", "score", "text", "metadata", "copies"))
-        return f"<p>{escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        ]
+        asked = "" if self.query is None else f"{self.query}: "
+        caption = f"{asked}{len(self)} of {self.searched:,} documents"
+        caption += "" if len(self) == self.asked else f", {self.asked} were asked for"
+        return make_html_table(("id", "score", "text", "metadata", "copies"), rows, caption)
 
 
 def no_results(query: str | None, asked: int, options: dict[str, Any]) -> Results:
@@ -132,7 +128,3 @@ def no_results(query: str | None, asked: int, options: dict[str, Any]) -> Result
         stats={"asked": asked},
     )
     return Results(query, (), selection, 0, asked)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"

@@ -6,6 +6,8 @@ import sqlite3
 import uuid
 from pathlib import Path
 
+from breadth.oracles.compact.writer import sync_folder
+
 FORMAT = 2
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -14,7 +16,8 @@ CREATE TABLE state (
   generation INTEGER NOT NULL,  -- changes with every transaction
   epoch INTEGER NOT NULL,       -- changes when segments change
   next INTEGER NOT NULL,        -- the number of the next document; numbers are never used twice
-  documents INTEGER NOT NULL    -- how many there are
+  documents INTEGER NOT NULL,   -- how many there are
+  waiting INTEGER NOT NULL      -- how many of their vectors are in no segment yet
 );
 CREATE TABLE segments (  -- vector files; their numbers do not overlap
   first INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, mark TEXT NOT NULL, runs BLOB NOT NULL, crc INTEGER NOT NULL
@@ -32,12 +35,6 @@ CREATE TABLE entries (  -- what the fields of documents hold: every filter is an
   PRIMARY KEY (name, kind, value, number)
 ) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5(text, content='documents', content_rowid='number', tokenize='porter unicode61');
-CREATE TRIGGER documents_in AFTER INSERT ON documents BEGIN
-  INSERT INTO words(rowid, text) VALUES (new.number, new.text);
-END;
-CREATE TRIGGER documents_out AFTER DELETE ON documents BEGIN
-  INSERT INTO words(words, rowid, text) VALUES ('delete', old.number, old.text);
-END;
 """
 
 
@@ -51,8 +48,9 @@ def create_store(path: Path, facts: dict[str, str]) -> None:
         db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
         recorded = {"format": str(FORMAT), "identity": uuid.uuid4().hex, **facts}
         db.executemany("INSERT INTO facts VALUES (?, ?)", list(recorded.items()))
-        db.execute("INSERT INTO state VALUES (1, 0, 0, 0, 0)")
+        db.execute("INSERT INTO state VALUES (1, 0, 0, 0, 0, 0)")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         db.close()
     partial.rename(path)
+    sync_folder(path.parent)

@@ -1,4 +1,4 @@
-"""The vectors of one committed state of an index. A snapshot never changes; the next state has a snapshot of its own."""
+"""The vectors of one committed state of an index. A snapshot never changes; the next state has its own."""
 
 from __future__ import annotations
 

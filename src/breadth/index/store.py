@@ -26,12 +26,20 @@ _MARKS = 500
 
 @dataclass(frozen=True)
 class State:
-    """Where an index stands. `generation` changes with every transaction, `epoch` when segments change."""
+    """Where an index stands.
+
+    generation   changes with every transaction
+    epoch        changes when segments change
+    next         the number of the next document
+    documents    how many documents there are
+    waiting      how many vectors are in no segment yet
+    """
 
     generation: int
     epoch: int
     next: int
     documents: int
+    waiting: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +65,10 @@ class StoredRow:
         same = self.text == document.text and self.parent == document.parent
         return same and self.metadata == metadata_json(document)
 
+    def root(self, identity: str) -> str:
+        """The id of the whole document, given that of this row."""
+        return identity if self.parent is None else self.parent
+
 
 @dataclass(frozen=True, eq=False)
 class PendingRows:
@@ -79,7 +91,7 @@ class View:
 
     def state(self) -> State:
         """Return where the index stands."""
-        row = self.db.execute("SELECT generation, epoch, next, documents FROM state").fetchone()
+        row = self.db.execute("SELECT generation, epoch, next, documents, waiting FROM state").fetchone()
         if row is None or not all(isinstance(number, int) for number in row):
             raise DamagedError("index.sqlite is damaged: it does not say in which state it is")
         return State(*row)
