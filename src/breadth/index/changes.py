@@ -57,9 +57,8 @@ class Change:
         self._count += len(documents)
         rows = []
         for number, document in zip(numbers.tolist(), documents, strict=True):
-            metadata = metadata_json(document)
-            crc = document_crc(number, document, metadata)
-            rows.append((number, document.id, document.parent, document.text, metadata, crc))
+            kept = (number, document.id, document.parent, document.text, metadata_json(document))
+            rows.append((*kept, document_crc(*kept)))
         self._db.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", rows)
         self._db.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", [(row[0], row[3]) for row in rows])
         write_entries(self._db, [(n, d.metadata) for n, d in zip(numbers.tolist(), documents, strict=True)])

@@ -119,8 +119,11 @@ class Writer:
     def find_conflicts(self, documents: Sequence[Document], whole: bool) -> set[str]:
         """Return the ids of documents that the index holds with other content."""
         checked = list(check_documents(documents))
-        plan = self._collection.read(lambda view: make_plan(view, None, checked, None, whole))
-        return set(plan.conflicts)
+
+        def read(view: View) -> Plan:
+            return make_plan(view, checked, None, whole, lambda: self._collection.snapshot(view))
+
+        return set(self._collection.read(read).conflicts)
 
     @contextmanager
     def _lock(self) -> Iterator[sqlite3.Connection]:
@@ -154,8 +157,7 @@ class Writer:
         if rows is not None:
             check_lengths(square_lengths(rows), start, "vectors")
         with self._reported():
-            snapshot = None if rows is None else self._collection.snapshot(view)
-            plan = make_plan(view, snapshot, batch, rows, whole)
+            plan = make_plan(view, batch, rows, whole, lambda: self._collection.snapshot(view))
         if plan.conflicts and not replace:
             raise InputError(next(iter(plan.conflicts.values())))
         documents = [batch[place] for place in plan.new]
