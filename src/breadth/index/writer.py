@@ -21,6 +21,7 @@ import numpy as np
 from breadth.arrays import Array, Ids
 from breadth.checks import check_count, check_lengths, check_vectors, square_lengths
 from breadth.errors import BreadthError, InputError
+from breadth.foreign import to_array
 from breadth.index import merging
 from breadth.index.changes import change, give_back_space
 from breadth.index.collection import Collection
@@ -193,7 +194,10 @@ class Writer:
         return kept, np.ascontiguousarray(rows[known])
 
     def _check_vectors(self, vectors: Any) -> Array:
-        rows = check_vectors(vectors, "vectors")
+        array = to_array(vectors, "vectors")
+        if array.shape in ((0,), (0, self._encoder.dim)):  # no documents, no rows
+            return np.empty((0, self._encoder.dim), dtype=np.float32)
+        rows = check_vectors(array, "vectors")
         if rows.shape[1] != self._encoder.dim:
             raise InputError(f"vectors must have {self._encoder.dim} columns, as the index has; got shape {rows.shape}")
         return rows
