@@ -37,6 +37,8 @@ from breadth.oracles.compact import CompactOracle, save_together
 
 BATCH = 4096
 """Documents that are committed together."""
+_PATIENCE = 0.5
+"""Seconds to wait for another writer before its being there is an error."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ class Writer:
         with self._mutex, ExitStack() as held:
             db = self._collection.connections.writer()
             with self._reported():
-                held.enter_context(Lock(self._layout.lock))
+                held.enter_context(Lock(self._layout.lock, _PATIENCE))
                 if not self._tidy:
                     self._remove_unnamed_files(db)
                     self._tidy = True
