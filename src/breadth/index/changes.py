@@ -14,7 +14,7 @@ from breadth.index.documents import Document, metadata_json
 from breadth.index.entries import remove_entries, write_entries
 from breadth.index.store import Segment, View, document_crc, segment_crc, vector_crc, write_runs
 
-_FREE_PAGES, _PAGES_AT_ONCE = 1024, 2048
+_FREE_PAGES, _PAGES_AT_ONCE = 256, 256
 """More free pages than these, and more than a quarter of the file, are given back, some with each change."""
 
 
@@ -117,7 +117,7 @@ def give_back_space(db: sqlite3.Connection, everything: bool) -> None:
     free, pages = (int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count"))
     if everything:
         db.execute("INSERT INTO words(words) VALUES ('optimize')")
-        db.execute("PRAGMA incremental_vacuum").fetchall()
+        db.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     elif free > max(_FREE_PAGES, pages // 4):
-        db.execute(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})").fetchall()
+        db.executescript(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})")

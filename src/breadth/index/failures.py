@@ -55,8 +55,8 @@ def _explain_full(folder: Path, error: Exception) -> StoreError:
 
 def _explain_disk(folder: Path, error: Exception) -> StoreError:
     return StoreError(
-        f"{folder}: the disk is full, a file may not grow, or the disk fails ({error}); what was committed is safe, the "
-        "rest was not written: see to the disk and do it again"
+        f"{folder}: the disk is full, a file may not grow, or the disk fails ({error}); what was committed is safe, "
+        "the rest was not written: see to the disk and do it again"
     )
 
 

@@ -228,7 +228,8 @@ class Writer:
         self._removed = merging.FLUSH  # there is a new file, so look at all of them
 
     def _maintain(self, db: sqlite3.Connection) -> None:
-        """Merge files where there are many, and write those anew of which much was deleted."""
+        """Merge files where there are many, write those anew of which much was deleted, and give back space."""
+        give_back_space(db, everything=False)
         if self._removed < merging.FLUSH:
             return
         self._removed = 0
@@ -243,7 +244,6 @@ class Writer:
                 break
             segments = [segment for segment, _ in snapshot.segments[run]]
             self._replace_segments(db, segments, [part for part in own[run] if part is not None])
-        give_back_space(db, everything=False)
 
     def _replace_segments(
         self, db: sqlite3.Connection, segments: Sequence[Segment], parts: Sequence[Part], clear_pending: bool = False
