@@ -20,6 +20,8 @@ from benchmarks import (
     speed,
     text,
 )
+from benchmarks.attack import page as attack_page
+from benchmarks.attack import run as attack
 from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
@@ -34,6 +36,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "pace": pace.render,
     "serve": serve_page.render,
     "default": default.render,
+    "attack": attack_page.render,
 }
 
 
@@ -54,6 +57,7 @@ def main() -> None:
         *experiments.RECIPES,
         *serve.PARTS,
         *default.PARTS,
+        *attack.PARTS,
     ]
     parser.add_argument("--part", choices=parts, help="measure only this part of the benchmark")
     parser.add_argument("--against", type=Path, help="for `pace`: the folder of another checkout")
@@ -135,6 +139,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "generate": _run_generate,
     "serve": _run_serve,
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
+    "attack": lambda given, _: attack.main(given.part),
     "check": _run_check,
     "results": lambda given, _: results_page.render(),
     "render": _render_all,

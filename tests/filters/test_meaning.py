@@ -214,7 +214,9 @@ def test_metadata_become_plain():
     assert type(plain["t"]) is bool
 
 
-@pytest.mark.parametrize("value", [{1, 2}, 10**301, object(), float("nan"), b"x", "\udcff", {1: 2}, [[float("inf")]], 1j])
+@pytest.mark.parametrize(
+    "value", [{1, 2}, 10**301, object(), float("nan"), b"x", "\udcff", {1: 2}, [[float("inf")]], 1j]
+)
 def test_metadata_that_cannot_be_kept_are_refused(value):
     with pytest.raises(InputError, match="metadata"):
         plain_metadata({"a": value}, "metadata")

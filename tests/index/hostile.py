@@ -87,3 +87,17 @@ HOSTILE: dict[str, object] = {
     "none as a name": {None: 1},
 }
 """More than seventy, by name."""
+
+TEXTS = [
+    *(f"tenant = '{text}'" for text in _SQL),
+    *(f"secret != {text}" for text in _SQL),
+    "tenant = 'x' or '1'='1'",
+    "(" * 5000,
+    "not " * 20_000 + "a = 1",
+    "a = " + "9" * 50_000,
+    "a in (" + ", ".join(["1"] * 12_000) + ")",
+    " or ".join(["year = 1"] * 300),
+    "\x00",
+    "",
+]
+"""The same for the form that is typed in a shell."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from hypothesis import strategies as st
 
 import breadth
 from breadth.errors import DamagedError, InputError
-from breadth.filters import matches, read_filter
+from breadth.filters import matches, parse_filter, read_filter
 from breadth.index import Document, Index
 from tests.filters.strategies import filters, metadata
-from tests.index.hostile import HOSTILE
+from tests.index.hostile import HOSTILE, TEXTS
 from tests.index.letters import Letters, documents
 
 
@@ -154,6 +155,16 @@ def test_hostile_filters_see_nothing_of_others_and_end_soon(tmp_path_factory, na
     assert all(identity.startswith("mine") for identity in found)
     assert time.perf_counter() - started < 5.0
     assert len(index) == 120
+
+
+def test_hostile_texts_are_filters_or_refused(tmp_path_factory):
+    index = hostile_index(tmp_path_factory)
+    for text in TEXTS:
+        with suppress(InputError):
+            found = find(index, {"$and": [{"tenant": "mine"}, parse_filter(text)]})
+            assert all(identity.startswith("mine") for identity in found)
+    assert len(HOSTILE) + len(TEXTS) >= 70
+    assert index.check().ok
 
 
 _BUILT: dict[str, Index] = {}
