@@ -27,7 +27,7 @@ LAYERS = [
     "checks",
     "settings",
     "feasible",
-    "arguments",
+    "constraints",
     "problem",
     "relaxation",
     "kernels",

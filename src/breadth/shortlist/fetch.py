@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
-from breadth.errors import InputError
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
@@ -43,9 +42,9 @@ def fetch_shortlist(problem: Problem, facts: Facts, count: int) -> Asking[Shortl
     count = min(max(count, problem.k), facts.size)
     found = yield from Top(problem.query[None], count)
     ids, scores = found.ids[0], np.asarray(found.scores[0], dtype=np.float64)
-    constraints = problem.constraints.fix_floor(float(scores[min(problem.k, count) - 1]))
+    constraints = problem.constraints.fix(float(scores[min(problem.k, count) - 1]))
     ceiling = -np.inf if count == facts.size else float(scores[-1])
-    if constraints.floor is not None and ceiling < constraints.floor:
+    if ceiling < constraints.floor:
         ceiling = -np.inf
     if constraints.is_free:
         return Shortlist(ids, (yield from Rows(ids)), scores, 0, ceiling)
@@ -62,22 +61,9 @@ def fetch_shortlist(problem: Problem, facts: Facts, count: int) -> Asking[Shortl
     )
 
 
-def fix_floor(problem: Problem, facts: Facts) -> Asking[Problem]:
-    """The problem with a floor instead of `on_topic`, which takes a search for the k most relevant rows."""
-    if problem.constraints.on_topic is None:
+def fix_constraints(problem: Problem, facts: Facts) -> Asking[Problem]:
+    """The problem with constraints that know the k-th largest relevance, which may take a search."""
+    if not problem.constraints.needs_kth:
         return problem
     found = yield from Top(problem.query[None], min(problem.k, facts.size))
-    return replace(problem, constraints=problem.constraints.fix_floor(float(found.scores[0, -1])))
-
-
-def say_nothing_fits(problem: Problem, seen: int) -> InputError:
-    """The error where no row at all may be in a set."""
-    reasons = []
-    constraints = problem.constraints
-    if constraints.floor is not None:
-        reasons.append(f"floor={constraints.floor:g} is above the relevance of every row")
-    if len(constraints.excluded):
-        reasons.append(f"excluded names {len(constraints.excluded)} rows")
-    if constraints.costs is not None:
-        reasons.append(f"no single row costs at most budget={constraints.budget:g}")
-    return InputError(f"no row of the collection may be in a set ({seen} looked at): {'; '.join(reasons)}")
+    return replace(problem, constraints=problem.constraints.fix(float(found.scores[0, -1])))
