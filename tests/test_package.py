@@ -26,6 +26,7 @@ LAYERS = [
     "ranking",
     "checks",
     "settings",
+    "filters",
     "feasible",
     "arguments",
     "problem",
