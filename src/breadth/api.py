@@ -29,6 +29,7 @@ from breadth.explanation import Explanation
 from breadth.frontier import Frontier
 from breadth.methods.pool import run_on_pool
 from breadth.methods.registry import METHODS, Method
+from breadth.naming import name_reasons, name_rows, read_names
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import AsyncOracle, Oracle, describe
 from breadth.problem import Problem
@@ -141,7 +142,7 @@ async def aselect(
     wishes, options = _split(options)
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
     engine, problem = asked.state(_make_oracle(oracle), query, None)
-    return await drivers.arun(asked.solve(problem, engine, asked.start_clock()), engine)
+    return name_rows(engine, await drivers.arun(asked.solve(problem, engine, asked.start_clock()), engine))
 
 
 def select_many(
@@ -270,7 +271,7 @@ class _Asked:
         setting = self.setting
         theta = setting.theta if self.theta is None or self.automatic else self.theta
         engine, problem = _state(oracle, query, scores, self.k, theta)
-        wishes = dict(self.wishes)
+        wishes = read_names(oracle, dict(self.wishes))
         for name in ("distinct", "keep_best", "on_topic"):
             if wishes.get(name) is None:
                 wishes[name] = getattr(setting, name)
@@ -288,7 +289,9 @@ class _Asked:
         if self.keep is not None:
             return tradeoff.keep(problem, facts, clock=clock, share=check_number(self.keep, "keep", 0.0, 1.0))
         if self.automatic:
-            return tradeoff.automatic(problem, facts, clock=clock, judge=self.choose)
+            choose = self.choose
+            judge = None if choose is None else lambda candidate: choose(name_rows(oracle, candidate))
+            return tradeoff.automatic(problem, facts, clock=clock, judge=judge)
         solve = partial(METHODS[self.method].solve, clock=clock, **self.options)
         if self.pool is None:
             return add_copies(solve(problem, facts), problem, facts)
@@ -369,6 +372,6 @@ def _make_explainable(selection: Selection, problem: Problem, oracle: Oracle) ->
     at_theta = replace(problem, theta=selection.theta)
 
     def give_reasons() -> Explanation:
-        return drivers.run(explain(at_theta, describe(oracle), selection.ids), oracle)
+        return name_reasons(oracle, drivers.run(explain(at_theta, describe(oracle), selection.ids), oracle))
 
-    return replace(selection, explainer=give_reasons)
+    return replace(name_rows(oracle, selection), explainer=give_reasons)
