@@ -21,11 +21,10 @@ STOPPING_SECONDS = 15.0
 
 @dataclass
 class Server:
-    """A running server. `url` is its address; `target` is the process to stop or to halt."""
+    """A running server. `url` is its address."""
 
     url: str
     process: subprocess.Popen[bytes]
-    target: int
 
     def kill(self) -> None:
         """End the server at once, as a crash does."""
@@ -34,12 +33,22 @@ class Server:
 
     @contextmanager
     def halted(self) -> Iterator[None]:
-        """Halt the server: its port stays open, but it answers nothing."""
-        os.kill(self.target, signal.SIGSTOP)
+        """Halt the server and all its processes: its port stays open, but it answers nothing."""
+        processes = _descendants(self.process.pid)
+        for pid in processes:
+            os.kill(pid, signal.SIGSTOP)
         try:
             yield
         finally:
-            os.kill(self.target, signal.SIGCONT)
+            for pid in processes:
+                os.kill(pid, signal.SIGCONT)
+
+
+def _descendants(pid: int) -> list[int]:
+    """Return a process and all processes that it and they have started."""
+    listed = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for file in listed for child in file.read_text().split()]
+    return [pid, *(one for child in children for one in _descendants(child))]
 
 
 @contextmanager

@@ -18,4 +18,4 @@ def chroma() -> Iterator[Server]:
         command = [Path(sys.executable).with_name("chroma"), "run", "--path", folder / "data"]
         with running([*command, "--host", "127.0.0.1", "--port", str(port)], folder) as process:
             wait_until(lambda: accepts(port), process, folder)
-            yield Server(f"http://127.0.0.1:{port}", process, process.pid)
+            yield Server(f"http://127.0.0.1:{port}", process)

@@ -40,7 +40,7 @@ def milvus() -> Iterator[Server]:
         with running(command, folder, files=[listener.fileno()], stop=signal.SIGKILL) as process:
             listener.close()  # it has been inherited; only the server holds the port now
             wait_until((folder / "data" / "ready").exists, process, folder)
-            yield Server(address, process, _child_of(process.pid))
+            yield Server(address, process)
 
 
 @contextmanager
@@ -51,8 +51,3 @@ def _folder_for_notes() -> Iterator[None]:
     finally:
         with suppress(OSError):  # somebody else's files are in it
             _NOTES.rmdir()
-
-
-def _child_of(pid: int) -> int:
-    """Return the process that `unshare` has started: the relay."""
-    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])

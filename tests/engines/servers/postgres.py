@@ -42,7 +42,7 @@ def postgres() -> Iterator[Server]:
         with running(serve, folder, user=user, stop=signal.SIGINT) as process:
             ready = [str(binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
             wait_until(lambda: subprocess.run(ready, check=False).returncode == 0, process, folder)
-            yield Server(f"postgresql://postgres@127.0.0.1:{port}/postgres", process, process.pid)
+            yield Server(f"postgresql://postgres@127.0.0.1:{port}/postgres", process)
 
 
 def _installed() -> Path:
