@@ -50,6 +50,7 @@ LAYERS = [
     "methods.registry",
     "naming",
     "api",
+    "testing",
     "encoders",
     "index",
     "sources",
@@ -62,6 +63,7 @@ LAYERS = [
 OPTIONAL = {
     "numba": {"kernels/numba.py"},
     "torch": {"oracles/torch.py"},
+    "faiss": {"engines/faiss.py"},
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},

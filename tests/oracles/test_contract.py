@@ -33,7 +33,7 @@ from breadth.oracles import (
     ScoringOracle,
     describe,
 )
-from tests.oracles.promises import assert_above, assert_mean, assert_rows, assert_scores, assert_top, brute_force
+from breadth.testing.promises import assert_above, assert_mean, assert_rows, assert_scores, assert_top, brute_force
 from tests.oracles.test_wrappers import SearchOnly
 from tests.synthetic import SHAPES, clustered, isotropic
 

@@ -1,8 +1,9 @@
 """Inner products from what an engine measures.
 
-Rows have unit length, so an engine that ranks by cosine or by Euclidean distance ranks as the inner product does:
+Rows have unit length, so an engine that ranks by cosine or by Euclidean distance ranks as the inner product does. It is
+asked with the unit vector u = w / ‖w‖, which ranks rows as w does:
 
-    e·w = ‖w‖ · cos(e, w)               e·w = (‖w‖² + 1 - ‖e - w‖²) / 2
+    e·w = ‖w‖ · cos(e, u) = ‖w‖ · (1 - ‖e - u‖² / 2)
 
 An engine that measures cosines need not hold unit rows: its rows can be divided by their lengths when they are read.
 """
@@ -23,25 +24,29 @@ class Metric(Enum):
     COSINE = "cosine"
     SQUARED = "squared Euclidean distance"
 
+    def askable(self, directions: Array) -> Array:
+        """The directions (b, d) as the engine is asked, in float32.
+
+        For a zero vector all rows tie: any other vector may be asked instead.
+        """
+        if self is Metric.INNER:
+            return np.ascontiguousarray(directions, dtype=np.float32)
+        lengths = _lengths(directions)
+        asked = np.asarray(directions, dtype=np.float64) / np.where(lengths > 0.0, lengths, 1.0)
+        asked[lengths[:, 0] == 0.0, 0] = 1.0
+        return np.ascontiguousarray(asked, dtype=np.float32)
+
     def inner(self, directions: Array, measured: Array) -> Vector:
-        """The inner products (b, m), from what was measured (b, m) between directions (b, d) and rows."""
+        """The inner products (b, m), from what was measured (b, m) between what `askable` returned and rows."""
         values = np.asarray(measured, dtype=np.float64)
         if self is Metric.INNER:
             return values
-        squared = np.square(np.asarray(directions, dtype=np.float64)).sum(axis=1, keepdims=True)
-        if self is Metric.COSINE:
-            return np.asarray(np.sqrt(squared) * values)
-        return np.asarray((squared + 1.0 - values) / 2.0)
+        cosines = values if self is Metric.COSINE else 1.0 - values / 2.0
+        return np.asarray(_lengths(directions) * cosines)
 
-    def askable(self, directions: Array) -> Array:
-        """The directions (b, d) in float32, as the engine can be asked: a cosine with a zero vector is undefined.
 
-        Any direction serves instead, since all rows tie for a zero vector; `inner` then gives 0 for all of them.
-        """
-        asked = np.array(directions, dtype=np.float32)
-        if self is Metric.COSINE:
-            asked[~asked.any(axis=1), 0] = 1.0
-        return asked
+def _lengths(directions: Array) -> Vector:
+    return np.asarray(np.linalg.norm(np.asarray(directions, dtype=np.float64), axis=1, keepdims=True))
 
 
 def rescore(direction: Array, ids: Ids, rows: Array) -> tuple[Ids, Vector, Array]:
@@ -53,4 +58,5 @@ def rescore(direction: Array, ids: Ids, rows: Array) -> tuple[Ids, Vector, Array
 
 def unit_rows(rows: Array) -> Array:
     """Rows divided by their lengths."""
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0.0, lengths, 1.0), dtype=np.float32)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from breadth.engines.address import Locate
+from breadth.engines import faiss
+from breadth.engines.address import Locate, one_place
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,25 @@ class Engine:
         return tuple(signature(self.open).parameters)
 
 
-ENGINES: dict[str, Engine] = {}
+ENGINES: dict[str, Engine] = {
+    engine.name: engine
+    for engine in (
+        Engine(
+            name="faiss",
+            open=faiss.faiss,
+            form="faiss:FILE",
+            locate=one_place("index"),
+            extra="faiss",
+            description="an index in memory or in a file",
+            exact="Flat and SQfp16; IVF,Flat if nprobe covers all lists",
+            ids="whole numbers",
+            rows="with the ids",
+            mean=True,
+            filters=True,
+            audits=True,
+        ),
+    )
+}
 """The engines, by the name of the function in `breadth.oracles` that opens them."""
 
 SCHEMES: dict[str, Engine] = {engine.scheme or engine.name: engine for engine in ENGINES.values()}

@@ -1,5 +1,6 @@
 """Collections of vectors that can be searched: the protocols, the oracles and the registry that lists them."""
 
+from breadth.engines.faiss import faiss
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import (
@@ -38,4 +39,5 @@ __all__ = [
     "TorchOracle",
     "WrapperKind",
     "describe",
+    "faiss",
 ]
