@@ -12,6 +12,7 @@ import numpy as np
 from breadth.arrays import Array, Ids, Vector
 from breadth.engines.checking import SAMPLE, check_rows
 from breadth.engines.keys import KeyBook
+from breadth.engines.lines import Line, line_up, order
 from breadth.engines.metric import Metric, rescore, unit_rows
 from breadth.engines.pgvector.driver import Batch, Statement, Talk, sql
 from breadth.engines.pgvector.filters import Translation
@@ -79,9 +80,8 @@ class Collection:
         parameters = {**self._where()[1], "m": m}
         batch = [Statement(statement, {**parameters, "w": _write(w)}) for w in asked]
         answers = yield Batch(batch, self._settings(m, scan))
-        return self._line_up(
-            directions, [self._read(w, found, rows) for w, found in zip(directions, answers, strict=True)]
-        )
+        lines = [self._read(w, found, rows) for w, found in zip(directions, answers, strict=True)]
+        return line_up(lines, self.dim if rows else 0)
 
     def fetch(self, ids: Ids) -> Talk[Array]:
         """The rows with these ids, in their order."""
@@ -132,7 +132,7 @@ class Collection:
         translation = Translation(self.table)
         return sql.SQL("{} AND {}").format(there, translation.translate(self.condition)), translation.parameters
 
-    def _search(self, rows: bool, scan: bool) -> sql.Composable:
+    def _search(self, rows: bool, scan: bool) -> sql.Composed:
         v, sign = self.table.vectors.identifier, sql.SQL(_SIGNS[self.metric])
         full = sql.SQL("{}::vector {} {}::vector").format(v, sign, sql.Placeholder("w"))
         fast = sql.SQL("{} {} {}::{}").format(v, sign, sql.Placeholder("w"), sql.SQL(self.table.vectors.type))
@@ -178,32 +178,19 @@ class Collection:
 
     # Answers
 
-    def _read(self, direction: Array, found: list[tuple[Any, ...]], rows: bool) -> tuple[Ids, Vector, Array]:
+    def _read(self, direction: Array, found: list[tuple[Any, ...]], rows: bool) -> Line:
         measured = np.array([row[1] for row in found], dtype=np.float64)
         keys = [row[0] for row in found]
         ids = np.array(keys, dtype=np.int64) if self.book is None else self.book.handles(keys)
         if rows:
-            return rescore(direction, ids, self._decode([row[2] for row in found]))
-        scores = self.metric.inner(np.asarray(direction)[None], self._undo(measured)[None])[0]
-        order = np.argsort(-scores, kind="stable")  # an index may return them almost in order
-        return ids[order], scores[order], np.empty((len(ids), 0), dtype=np.float32)
+            return Line(*rescore(direction, ids, self._decode([row[2] for row in found])))
+        return order(ids, self.metric.inner(np.asarray(direction)[None], self._undo(measured)[None])[0])
 
     def _undo(self, distances: Vector) -> Vector:
         """What `Metric` calls measured, from pgvector's distances."""
         if self.metric is Metric.INNER:
             return -distances
         return 1.0 - distances if self.metric is Metric.COSINE else np.square(distances)
-
-    def _line_up(self, directions: Array, lines: list[tuple[Ids, Vector, Array]]) -> tuple[Ids, Vector, Array]:
-        width = max((len(ids) for ids, _, _ in lines), default=0)
-        depth = lines[0][2].shape[1] if lines else 0
-        ids = np.full((len(directions), width), -1, dtype=np.int64)
-        scores = np.full((len(directions), width), -np.inf)
-        rows = np.zeros((len(directions), width, depth), dtype=np.float32)
-        for place, (own_ids, own_scores, own_rows) in enumerate(lines):
-            ids[place, : len(own_ids)], scores[place, : len(own_ids)] = own_ids, own_scores
-            rows[place, : len(own_ids)] = own_rows
-        return ids, scores, rows
 
     def _decode(self, values: list[bytes], checked: bool = True) -> Array:
         """Rows from pgvector's binary form: the dimension and a zero, two bytes each, then big-endian numbers."""

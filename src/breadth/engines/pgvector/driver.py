@@ -36,7 +36,7 @@ _GRACE = 0.5
 class Statement:
     """A statement and its bound parameters, by name."""
 
-    text: sql.Composable
+    text: sql.SQL | sql.Composed
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 

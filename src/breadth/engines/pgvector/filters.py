@@ -53,6 +53,7 @@ class Translation:
             return sql.SQL("{} = ANY({}::text[]::jsonb[])").format(
                 self._find_in_json(condition.field), self._bind(values)
             )
+        array: sql.Composable
         if column.type in _CAST:
             texts = [value for value in condition.values if isinstance(value, str)]
             array = sql.SQL("{}::text[]::{}[]").format(self._bind(texts), sql.Identifier(column.type))
@@ -61,7 +62,7 @@ class Translation:
             if not same:
                 return _NEVER
             mixed = any(isinstance(value, float) for value in same)
-            array = self._bind([float(value) for value in same] if mixed else same)
+            array = self._bind([float(value or 0) for value in same] if mixed else same)
         return sql.SQL("{} = ANY({})").format(column.identifier, array)
 
     def contains(self, condition: Contains) -> sql.Composable:
