@@ -77,7 +77,7 @@ class ArrayOracle:
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
         """Return the m best rows for each direction, largest score first. Ties go to the lower id."""
-        count = len(directions)
+        count, m = len(directions), min(m, self.size)
         ids = np.empty((count, m), dtype=np.int64)
         scores = np.empty((count, m), dtype=np.float64)
         buffer: Array = np.empty((min(count, _DIRECTIONS), min(self._block, self.size)), dtype=self._result)
