@@ -32,6 +32,7 @@ from breadth.methods.registry import METHODS, Method
 from breadth.naming import name_reasons, name_rows, read_names
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import AsyncOracle, Oracle, describe
+from breadth.oracles.wrappers import AuditingOracle
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
@@ -71,6 +72,7 @@ def select(
     method: str = "certified",
     pool: int | None = None,
     time_limit: float | None = None,
+    audit: bool = False,
     **options: Any,
 ) -> Selection:
     """Pick the k rows that together serve the query best: relevant, without copies.
@@ -100,6 +102,8 @@ def select(
     pool         restrict the method to this many most relevant rows.
     time_limit   seconds after which the best set so far is returned; `stats["stopped"]` then says "time_limit". The
                  collection is searched at least once.
+    audit        on an engine that is not exact: `stats["recall"]` then says what share of the best rows the searches of
+                 this query found, measured by an exact scan of the engine.
     options      of the method: see the docstring of the method in `breadth.methods`.
 
     `select` maximises θ·relevance - (1-θ)·redundancy over the allowed sets, see `Selection`. Without `sharpness` and
@@ -117,8 +121,11 @@ def select(
     }  # fmt: skip
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
-    selection = drivers.run(asked.solve(problem, oracle, asked.start_clock()), oracle)
-    return _make_explainable(selection, problem, oracle)
+    engine = _audit(oracle) if audit else oracle
+    selection = drivers.run(asked.solve(problem, engine, asked.start_clock()), engine)
+    if audit:
+        selection = selection.with_stats(recall=engine.recall())
+    return _make_explainable(asked.tell(selection), problem, oracle)
 
 
 async def aselect(
@@ -142,7 +149,7 @@ async def aselect(
     wishes, options = _split(options)
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
     engine, problem = asked.state(_make_oracle(oracle), query, None)
-    return name_rows(engine, await drivers.arun(asked.solve(problem, engine, asked.start_clock()), engine))
+    return name_rows(engine, asked.tell(await drivers.arun(asked.solve(problem, engine, asked.start_clock()), engine)))
 
 
 def select_many(
@@ -214,7 +221,7 @@ def frontier(
     asked = _Asked(k, None, None, None, "certified", None, time_limit, {}, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
     curve = drivers.run(tradeoff.frontier(problem, describe(oracle), thetas=checked, clock=clock), oracle)
-    return replace(curve, selections=tuple(_make_explainable(s, problem, oracle) for s in curve))
+    return replace(curve, selections=tuple(_make_explainable(asked.tell(s), problem, oracle) for s in curve))
 
 
 @dataclass(frozen=True)
@@ -279,6 +286,10 @@ class _Asked:
         constraints = read_constraints(oracle.size, numbered, problem.k, **wishes)
         return engine, replace(problem, sharpness=setting.sharpness, constraints=constraints)
 
+    def tell(self, selection: Selection) -> Selection:
+        """The selection, which says how many rows were asked for if fewer match a filter."""
+        return selection.with_stats(asked=self.k) if len(selection.ids) < self.k else selection
+
     def start_clock(self) -> Clock:
         """A clock that begins to count now."""
         return Clock(_check_time_limit(self.time_limit))
@@ -298,13 +309,19 @@ class _Asked:
         return add_copies(run_on_pool(solve, problem, facts, check_count(self.pool, "pool")), problem, facts)
 
 
+def _audit(oracle: Any) -> AuditingOracle:
+    audited = AuditingOracle(oracle)
+    audited.check()
+    return audited
+
+
 def _select_batch(asked: _Asked, oracle: Any, queries: Any) -> list[Selection]:
     """Several queries in lockstep."""
     problems = [asked.state(oracle, query, None)[1] for query in queries]
     clocks = [asked.start_clock() for _ in problems]
     solvers = [asked.solve(problem, oracle, clock) for problem, clock in zip(problems, clocks, strict=True)]
     results = drivers.run_many(solvers, oracle, clocks)
-    return [_make_explainable(s, problem, oracle) for s, problem in zip(results, problems, strict=True)]
+    return [_make_explainable(asked.tell(s), problem, oracle) for s, problem in zip(results, problems, strict=True)]
 
 
 def _select_scored(asked: _Asked, oracle: Any, scores: Any) -> Selection:
@@ -330,7 +347,7 @@ def _state(oracle: Any, query: Any, scores: Any, k: Any, theta: Any) -> tuple[An
     if (query is None) == (scores is None):
         seen = "neither" if query is None else "both"
         raise InputError(f"pass exactly one of query and scores, got {seen}")
-    k = check_k(k, oracle.size)
+    k = _check_k(k, oracle)
     theta = check_number(theta, "theta", 0.0, 1.0)
     if query is not None:
         return oracle, Problem(check_query(query, oracle.dim), k, theta)
@@ -338,6 +355,14 @@ def _state(oracle: Any, query: Any, scores: Any, k: Any, theta: Any) -> tuple[An
         raise OracleError(f"scores need an array or an oracle with with_scores(), got {type(oracle).__name__}")
     scored = oracle.with_scores(check_relevance(scores, oracle.size))
     return scored, Problem.from_scores(oracle.dim, k, theta)
+
+
+def _check_k(k: Any, oracle: Any) -> int:
+    """The number of rows to pick: all, where fewer match a filter."""
+    where = getattr(oracle, "where", None)
+    if oracle.size == 0:
+        raise InputError("the collection is empty" if where is None else f"no row of the collection matches {where}")
+    return check_k(k, oracle.size) if where is None else min(check_count(k, "k"), oracle.size)
 
 
 def _read_cover(cover: float, method: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -43,6 +43,11 @@ class Documents:
             raise InputError(f"documents has no entry for row {identity}") from None
 
 
+def join_filters(first: Mapping[str, Any] | None, second: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The filter that says both."""
+    return second if first is None else {"$and": [first, second]}
+
+
 def read_payload(entry: Any) -> Payload:
     """A payload from a text, or from a mapping with a "text" and metadata beside it, or from a payload."""
     if isinstance(entry, Payload):

@@ -12,7 +12,7 @@ import numpy as np
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count
 from breadth.engines.checking import SAMPLE, check_rows, engine_errors
-from breadth.engines.documents import Documents
+from breadth.engines.documents import Documents, join_filters
 from breadth.engines.metric import Metric, rescore, unit_rows
 from breadth.engines.scan import scan_mean, scan_top
 from breadth.errors import InputError, MissingExtraError
@@ -70,6 +70,7 @@ class FaissOracle:
         self._nprobe = None if nprobe is None else check_count(nprobe, "nprobe")
         self._ef = None if ef_search is None else check_count(ef_search, "ef_search")
         self._allowed: Ids | None = None
+        self.where: Mapping[str, Any] | None = None
         self.dim = int(index.d)
         self.lossy = self._layers.lossy
         if documents:
@@ -117,7 +118,7 @@ class FaissOracle:
         off = np.abs(np.linalg.norm(rows, axis=1) - 1.0).max(initial=0.0)
         if off > _LOSSY_TOLERANCE:
             raise InputError(
-                f"the FAISS index: the length of a row that is decoded from its code is {off:.2g} away from 1; use finer "
+                f"the FAISS index: the length of a row that is decoded from its code is {off:.2g} off 1; use finer "
                 "codes (SQ8, SQfp16) or Flat, and unit rows (faiss.normalize_L2)"
             )
         return unit_rows(rows)
@@ -144,6 +145,7 @@ class FaissOracle:
         found = self._documents.match(read_filter(where))
         other = copy(self)
         other._allowed = found if self._allowed is None else np.intersect1d(found, self._allowed)
+        other.where = join_filters(self.where, where)
         if self._documents:
             other.documents, other.filtered = other._find_documents, other._filter
         return other

@@ -5,35 +5,50 @@ from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import (
     AsyncOracle,
+    AuditedOracle,
     BoundedOracle,
     Facts,
+    FilteredOracle,
+    KeyedOracle,
+    LimitedOracle,
     Oracle,
+    Payload,
+    PayloadOracle,
     Reached,
     ReachingOracle,
     RelevanceOracle,
+    RowsOracle,
     ScoringOracle,
     describe,
 )
 from breadth.oracles.registry import ORACLES, WRAPPERS, OracleKind, WrapperKind
 from breadth.oracles.segmented import SegmentedOracle
 from breadth.oracles.torch import TorchOracle
-from breadth.oracles.wrappers import CachingOracle, CountingOracle
+from breadth.oracles.wrappers import AuditingOracle, CachingOracle, CountingOracle
 
 __all__ = [
     "ORACLES",
     "WRAPPERS",
     "ArrayOracle",
     "AsyncOracle",
+    "AuditedOracle",
+    "AuditingOracle",
     "BoundedOracle",
     "CachingOracle",
     "CompactOracle",
     "CountingOracle",
     "Facts",
+    "FilteredOracle",
+    "KeyedOracle",
+    "LimitedOracle",
     "Oracle",
     "OracleKind",
+    "Payload",
+    "PayloadOracle",
     "Reached",
     "ReachingOracle",
     "RelevanceOracle",
+    "RowsOracle",
     "ScoringOracle",
     "SegmentedOracle",
     "TorchOracle",

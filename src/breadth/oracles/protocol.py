@@ -155,7 +155,8 @@ class FilteredOracle(Oracle, Protocol):
     """Optional: `filtered(where)` returns an oracle over the rows whose metadata fulfil a condition.
 
     `where` is a filter as `breadth.filters` describes it. `size` of the new oracle is the number of these rows, which
-    can be 0. Filtering again adds a condition to the first.
+    can be 0, and its own `where` is the filter. Filtering again adds a condition to the first. Where fewer than k rows
+    are left, `breadth.select` chooses all of them.
     """
 
     def filtered(self, where: Mapping[str, Any]) -> Oracle: ...

@@ -1,4 +1,7 @@
-"""Wrappers around any oracle: one counts what is asked, one caches what was answered. No engine does that itself."""
+"""Wrappers around any oracle: one counts what is asked, one caches what was answered, one audits it.
+
+No engine does that itself.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count
+from breadth.errors import OracleError
 from breadth.oracles.protocol import Oracle, Reached, describe
 
-_PASSED_ON = ("keys", "handles", "documents", "exact_top", "close")
+_PASSED_ON = ("keys", "handles", "documents", "exact_top", "close", "where")
 """Abilities that a wrapper hands over as they are."""
 
 
@@ -223,6 +227,50 @@ class CachingOracle(_Wrapper):
 
     def _wrap(self, oracle: Oracle) -> Oracle:
         return CachingOracle(oracle, self._max_rows, self._max_searches)
+
+
+class AuditingOracle(_Wrapper):
+    """Remembers what was searched for, and measures with an exact scan of the engine what these searches missed."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        super().__init__(oracle)
+        self._searches: list[tuple[Array, int, Vector]] = []
+
+    def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
+        ids, scores = super().top(directions, m)
+        self._remember(directions, m, ids, scores)
+        return ids, scores
+
+    def _top_rows(self, directions: Array, m: int) -> tuple[Ids, Vector, Array]:
+        answer = super()._top_rows(directions, m)
+        self._remember(directions, m, answer[0], answer[1])
+        return answer
+
+    def check(self) -> None:
+        """Raise an error if the engine cannot be audited."""
+        if not (self.exact or hasattr(self._oracle, "exact_top")):
+            raise OracleError(f"{type(self._oracle).__name__} cannot be audited: it has no exact scan (exact_top)")
+
+    def recall(self) -> float:
+        """Return the mean share of the best rows that the searches so far have found; of tied rows any will do."""
+        self.check()
+        if self.exact or not self._searches:
+            return 1.0
+        shares = []
+        for directions, m, scores in self._searches:
+            best = self._oracle.exact_top(directions, m)[1]  # type: ignore[attr-defined]
+            within = _ROUNDING * np.linalg.norm(directions, axis=1)
+            least = best[:, -1:] - within[:, None]
+            shares += ((scores >= least).sum(axis=1) / best.shape[1]).tolist()
+        return float(np.mean(shares))
+
+    def _remember(self, directions: Array, m: int, ids: Ids, scores: Vector) -> None:
+        with self._lock:
+            self._searches.append((directions.copy(), m, np.where(ids >= 0, scores, -np.inf)))
+
+
+_ROUNDING = 1e-5
+"""What float32 arithmetic may change in a score, for a direction of length 1."""
 
 
 def _name(directions: Array) -> bytes:
