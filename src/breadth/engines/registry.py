@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from breadth.engines import faiss
-from breadth.engines.address import Locate, one_place
+from breadth.engines import faiss, milvus, pgvector
+from breadth.engines.address import Locate, one_place, place_and_part
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,38 @@ ENGINES: dict[str, Engine] = {
             mean=True,
             filters=True,
             audits=True,
+        ),
+        Engine(
+            name="pgvector",
+            open=pgvector.pgvector,
+            aopen=pgvector.apgvector,
+            form="postgresql://USER@HOST/DATABASE?table=TABLE",
+            scheme="postgresql",
+            locate=one_place("url"),
+            extra="pgvector",
+            description="a table of PostgreSQL with the extension pgvector",
+            exact="without an index, with exact=True, or if a filter leaves at most 10,000 rows",
+            ids="any type: numbers, text, UUIDs",
+            rows="with the ids",
+            mean=True,
+            filters=True,
+            audits=True,
+            limit="none; 1000 with HNSW before pgvector 0.8",
+        ),
+        Engine(
+            name="milvus",
+            open=milvus.milvus,
+            form="milvus:URI/COLLECTION",
+            locate=place_and_part("uri", "collection"),
+            extra="milvus",
+            description="a Milvus server, or a file of Milvus Lite",
+            exact="FLAT; always in Milvus Lite",
+            ids="whole numbers, text",
+            rows="with the ids",
+            mean=False,
+            filters=True,
+            audits=True,
+            limit="16,384",
         ),
     )
 }

@@ -1,6 +1,8 @@
 """Collections of vectors that can be searched: the protocols, the oracles and the registry that lists them."""
 
 from breadth.engines.faiss import faiss
+from breadth.engines.milvus import milvus
+from breadth.engines.pgvector import apgvector, pgvector
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import (
@@ -53,6 +55,9 @@ __all__ = [
     "SegmentedOracle",
     "TorchOracle",
     "WrapperKind",
+    "apgvector",
     "describe",
     "faiss",
+    "milvus",
+    "pgvector",
 ]

@@ -116,12 +116,11 @@ class Collection:
     def handles(self, keys: Iterable[Any]) -> Ids:
         """The handles of keys; a UUID may be written as text."""
         assert self.book is not None
-        if self.table.key.type != "uuid":
-            return self.book.handles(keys)
-        try:
-            return self.book.handles(key if isinstance(key, UUID) else UUID(key) for key in keys)
-        except (ValueError, AttributeError, TypeError) as error:
-            raise InputError(f"the ids of {self.table.label} are UUIDs: {error}") from None
+        return self.book.handles(_read_uuid(key) for key in keys) if self._has_uuids else self.book.handles(keys)
+
+    @property
+    def _has_uuids(self) -> bool:
+        return self.table.key.type == "uuid"
 
     # Statements
 
@@ -169,7 +168,8 @@ class Collection:
             names, self.table.identifier, key, sql.Placeholder("keys")
         )
         keys = np.asarray(ids).tolist() if self.book is None else self.book.keys(ids).tolist()
-        answers = yield Batch([Statement(text, {"keys": list(dict.fromkeys(keys))})])
+        wanted = [key for key in dict.fromkeys(keys) if isinstance(key, UUID) or not self._has_uuids]
+        answers = yield Batch([Statement(text, {"keys": wanted})])
         found = {row[0]: row for row in answers[0]}
         missing = [key for key in keys if key not in found]
         if missing:
@@ -262,3 +262,11 @@ def _remedy(table: Table) -> str:
 
 def _write(direction: Array) -> str:
     return "[" + ",".join([format(number, ".9g") for number in direction.tolist()]) + "]"
+
+
+def _read_uuid(key: Any) -> Any:
+    """Return the UUID that a text writes; what is none stays as it is, and is not in the table."""
+    try:
+        return UUID(key) if isinstance(key, str) else key
+    except ValueError:
+        return key
