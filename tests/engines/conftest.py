@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from tests.engines.stores import STORES
+
+
+def pytest_collection_modifyitems(items):
+    """Everything in this folder needs an engine."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker("engine")
 
 
 @pytest.fixture(scope="session")
