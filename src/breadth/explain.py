@@ -49,7 +49,7 @@ def _find_replacements(
         shortlist = yield from fetch_shortlist(problem, facts, count)
         table = Table(replace(problem, k=len(ids)), shortlist, len(shortlist))
         found = table.find_replacements(np.flatnonzero(np.isin(shortlist.ids, ids)))
-        if found is not None or shortlist.is_complete or count >= MOST:
+        if found is not None or shortlist.is_final or count >= MOST:
             break
         count *= 2
     places = {} if found is None else found

@@ -54,7 +54,7 @@ def _pick_in_turn(
         # Nothing is chosen yet: the gain is relevance alone (for θ = 0 as well, where F decides nothing).
         direction = problem.direction(v, relevance_share) if size else problem.query
         # The rows already chosen can take up to `size` of the best places.
-        ids = (yield from Top(direction[None], size + 1)).ids[0]
+        ids = (yield from Top(direction[None], size + 1, least=size + 1)).ids[0]
         pick = ids[problem.allowed.may_enter(ids, np.array(chosen, dtype=np.int64))][:1]
         row = (yield from Rows(pick))[0]
         chosen.append(int(pick[0]))

@@ -37,7 +37,7 @@ def pick_on_shortlist(
         picks = table.pick(weights, coupling)
         if len(picks) == problem.k and (relevance_only or _is_enough(table, picks, weights, relevance_share)):
             return table, picks
-        if shortlist.is_complete or count >= MOST or (len(picks) and clock.is_over()):
+        if shortlist.is_final or count >= MOST or (len(picks) and clock.is_over()):
             if len(picks) == 0:
                 raise problem.constraints.say_nothing_fits(len(shortlist))
             return table, picks

@@ -29,7 +29,7 @@ def search_columns(problem: Problem, facts: Facts, clock: Clock, effort: Effort)
     count = max(effort.held_when_near, effort.held_for_each * problem.k) + len(problem.constraints.excluded)
     while True:
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= effort.most_rows or clock.is_over()
+        last = shortlist.is_final or count >= effort.most_rows or clock.is_over()
         found = settle(Table(problem, shortlist, len(shortlist)), last, clock, effort)
         if found is not None:
             break

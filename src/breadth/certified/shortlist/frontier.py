@@ -42,7 +42,7 @@ def search_thetas(problem: Problem, facts: Facts, clock: Clock, thetas: Sequence
     count = first_count(problem)
     while True:
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= MOST or clock.is_over()
+        last = shortlist.is_final or count >= MOST or clock.is_over()
         some = _search_all(problem, shortlist, thetas, clock, last)
         if len(some) == len(thetas):
             if last or clock.is_over() or all(is_settled(f) for f in some):

@@ -70,7 +70,7 @@ def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effor
     while True:
         rounds += 1
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= effort.most_rows or clock.is_over()
+        last = shortlist.is_final or count >= effort.most_rows or clock.is_over()
         found, size = search_table(problem, shortlist, size, clock, effort, last=last)
         if found is not None and (last or clock.is_over() or is_settled(found)):
             break
