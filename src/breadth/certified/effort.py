@@ -57,7 +57,7 @@ class Effort:
     loose_block: int = 128
     loose_starts: int = 8
     loose_tabu: float = 3.0
-    """So many times more iterations of the tabu search there."""
+    """So many times more iterations of the tabu search for θ below `loose_theta`."""
     tabu: int = 500
     """Iterations of the tabu search for an open gap of 1, and at the most; otherwise times the root of the open gap."""
     tabu_again: float = 3.0

@@ -32,7 +32,7 @@ def _choose_rate(bench: Bench, again: bool) -> float:
     effort = bench.effort
     if again:
         return effort.tabu * effort.tabu_again
-    return effort.tabu * (effort.loose_tabu if bench.is_loose() else 1.0)
+    return effort.tabu * (effort.loose_tabu if bench.problem.theta < effort.loose_theta else 1.0)
 
 
 def _start(bench: Bench, lightly: bool) -> None:
