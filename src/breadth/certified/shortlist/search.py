@@ -15,7 +15,8 @@ from breadth.feasible import best_sum
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
-from breadth.shortlist.bound import Aim, Form, Relaxed, dominant_diagonal, even_diagonal, relax
+from breadth.shortlist.bound import Aim, Form, Relaxed, relax
+from breadth.shortlist.diagonal import dominant_diagonal, even_diagonal
 from breadth.shortlist.fetch import Shortlist, fetch_shortlist
 from breadth.shortlist.table import Table
 
