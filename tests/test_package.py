@@ -73,7 +73,7 @@ OPTIONAL = {
     "onnxruntime": {"encoders/onnx.py"},
     "bm25s": {"index/bm25.py"},
     "Stemmer": {"index/bm25.py"},
-    "pyarrow": {"sources.py"},
+    "pyarrow": {"sources/parquet.py"},
     "matplotlib": {"cli/plots.py"},
     "rich": {"cli/__init__.py", "cli/show.py"},
     "typer": {

@@ -12,7 +12,7 @@ import pytest
 
 from breadth.cli.doctor import EXTRAS
 from breadth.encoders import ENCODERS
-from breadth.sources import FORMATS, Source
+from breadth.sources import FORMATS, open_source
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ["asthma in children", "heart failure", "kidney stones", "broken bones", "skin rash", "migraine"]
@@ -217,7 +217,7 @@ def test_cells_of_a_csv_that_are_numbers_can_be_compared(tmp_path):
         "search", tmp_path / "my.index", "fever", "-k", 1, "--where", "year > 2010 and year < 2018", "--json"
     )
     assert [h["id"] for h in json.loads(found.stdout)["hits"]] == ["2"]
-    assert [d.metadata["code"] for d in Source(tmp_path / "a.csv").documents()] == ["007", "x", 1.5]
+    assert [d.metadata["code"] for d in open_source(tmp_path / "a.csv").documents()] == ["007", "x", 1.5]
 
 
 def test_a_folder_without_texts_makes_no_index(tmp_path):
