@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import breadth
 from breadth import kernels
-from breadth.cli import show
+from breadth.cli import console
 from breadth.cli.options import AsJson
 from breadth.errors import hint_install
 
@@ -44,17 +44,17 @@ def doctor(as_json: AsJson = False) -> None:
     }
     name, folder = kernels.current().NAME, kernels.find_cache()
     if as_json:
-        show.print_json({**facts, "extras": found, "kernels": name, "compiled_code": folder})
+        console.print_json({**facts, "extras": found, "kernels": name, "compiled_code": folder})
         return
-    show.print_line("  ".join(f"{name} {value}" for name, value in facts.items()))
-    show.print_line(f"inner loops: {name}" + (f", compiled code is kept in {folder}" if folder else ""))
+    console.print_line("  ".join(f"{name} {value}" for name, value in facts.items()))
+    console.print_line(f"inner loops: {name}" + (f", compiled code is kept in {folder}" if folder else ""))
     for extra, packages in found.items():
         complete = all(packages.values())
         what = ", ".join(f"{p} {v}" if v else f"{p} missing" for p, v in packages.items())
-        show.print_line(f"{'yes' if complete else 'no ':3}  {extra:22} {what}")
+        console.print_line(f"{'yes' if complete else 'no ':3}  {extra:22} {what}")
     missing = [extra for extra, packages in found.items() if not all(packages.values())]
     if missing:
-        show.print_line(f"For what is missing, {hint_install(','.join(missing))}")
+        console.print_line(f"For what is missing, {hint_install(','.join(missing))}")
 
 
 def _find_version(package: str) -> str | None:
