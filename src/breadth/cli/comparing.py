@@ -142,9 +142,7 @@ def print_comparison(found: Comparison, k: int) -> None:
             console.print_table(show.hits_table(diverse, f"breadth: {came} came in, {went} went out", marks=marks))
             for name, results in ((f"top {len(plain)}", plain), ("breadth", diverse)):
                 figures = results.selection
-                console.print_line(
-                    f"{name:8} relevance {figures.relevance:.3f}, redundancy {figures.redundancy:.3f}"
-                )
+                console.print_line(f"{name:8} relevance {figures.relevance:.3f}, redundancy {figures.redundancy:.3f}")
         if found.shares is not None:
             console.print_line(show.coverage_sentence(len(diverse), *found.shares))
     show.print_summary(diverse, k)

@@ -17,7 +17,7 @@ from breadth.cli.options import AsJson, EncoderOption
 from breadth.errors import InputError
 from breadth.index import Added, Document, Index
 from breadth.index.writer import BATCH
-from breadth.sources import Skipped, Source, describe_formats, open_source, parse_chunk
+from breadth.sources import Source, describe_formats, open_source, parse_chunk
 
 _LISTED = 20
 """How many skipped records are listed without --json."""
@@ -115,9 +115,7 @@ def _chain(first: list[Document], rest: Iterator[list[Document]]) -> Iterator[li
     yield from rest
 
 
-def _add_all(
-    target: Index, reading: Source, batches: Iterable[list[Document]], update: bool, quiet: bool
-) -> Added:
+def _add_all(target: Index, reading: Source, batches: Iterable[list[Document]], update: bool, quiet: bool) -> Added:
     """Add everything that the source holds, with a progress bar; the source collects what was skipped."""
     started = time.perf_counter()
     done = Added()
@@ -184,7 +182,9 @@ def _print_report(output: Path, report: dict[str, Any]) -> None:
     for one in skipped[:_LISTED]:
         console.print_note(f"skipped {one['where']}: {one['reason']}")
     if count > _LISTED:
-        console.print_note(f"… and {count - _LISTED:,} more; --json lists {'them' if count == len(skipped) else 'more'}")
+        console.print_note(
+            f"… and {count - _LISTED:,} more; --json lists {'them' if count == len(skipped) else 'more'}"
+        )
     if report["documents"]:
         console.print_line(
             f"{output}: {report['added']:,} added, {report['updated']:,} updated, {report['unchanged']:,} unchanged, "

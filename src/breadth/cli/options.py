@@ -62,7 +62,7 @@ Where = Annotated[
     str | None,
     typer.Option(
         "--where",
-        help="condition on metadata: \"source = 'x' and (year >= 2010 or tags contains 'asthma') and not exists draft\"",
+        help="condition on metadata: \"source = 'x' and (year >= 2010 or tags contains 'lung') and not exists draft\"",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="machine-readable output")]

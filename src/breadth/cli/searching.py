@@ -62,7 +62,9 @@ def search(
     hybrid: Hybrid = 0.0,
     scores: Annotated[
         Path | None,
-        typer.Option(help='relevance from outside, of a reranker say: a JSON file {"id": score, …}; only these passages'),
+        typer.Option(
+            help='relevance from outside, of a reranker say: a JSON file {"id": score, …}; only these passages'
+        ),
     ] = None,
     query_vector: Annotated[
         Path | None, typer.Option(help="instead of a text: a unit vector, as .npy or as a JSON list")

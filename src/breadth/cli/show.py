@@ -128,7 +128,6 @@ def curves_data(curves: Curves, thetas: Sequence[float]) -> dict[str, list[dict[
     }
 
 
-
 def print_summary(found: Results, k: int) -> None:
     """Say how many passages there are if there are fewer than k, how they were chosen, and what is proved."""
     if not len(found):

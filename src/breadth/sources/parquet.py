@@ -16,8 +16,8 @@ from breadth.sources.source import Record, Source
 
 _ROWS = 256
 """Rows that are unfolded at a time."""
-_MOST_UNFOLDED = 1 << 30
-"""The most bytes that a column of a row group may unfold to."""
+_MOST_UNFOLDED, _USUAL = 1 << 30, 200
+"""A column of a row group may unfold to so many bytes, or to so many times its size in the file."""
 
 
 def read_parquet(source: Source) -> Iterator[Record]:
@@ -65,20 +65,22 @@ def _read_groups(source: Source, file: Any) -> Iterator[Record]:
     for group in range(groups):
         facts = file.metadata.row_group(group)
         first, number = number + 1, number + facts.num_rows
-        unfolded = max((_estimate_bytes(facts.column(i)) for i in range(facts.num_columns)), default=0)
-        if unfolded > _MOST_UNFOLDED:
+        if any(_unfolds_too_far(facts.column(i)) for i in range(facts.num_columns)):
             source.skip(
                 f"{source.path.name}:{first}",
-                f"the {facts.num_rows:,} rows from here on unfold to more than {_MOST_UNFOLDED >> 30} GB at once; "
-                "write the file with smaller row groups",
+                f"the {facts.num_rows:,} rows from here on unfold to more than {_MOST_UNFOLDED / 2**30:.3g} GB, "
+                f"{_USUAL} times what they take in the file or more; write them anew if you trust them",
             )
         else:
             yield from _read_group(source, file, group, first)
         source.read_bytes = size * (group + 1) // groups
 
 
-def _estimate_bytes(column: Any) -> int:
-    return max(int(column.total_uncompressed_size), 8 * int(column.num_values) if "." in column.path_in_schema else 0)
+def _unfolds_too_far(column: Any) -> bool:
+    """Whether a column of a row group is larger in memory than any that people write."""
+    in_lists = 8 * int(column.num_values) if "." in column.path_in_schema else 0
+    unfolded = max(int(column.total_uncompressed_size), in_lists)
+    return unfolded > max(_MOST_UNFOLDED, _USUAL * int(column.total_compressed_size))
 
 
 def _read_group(source: Source, file: Any, group: int, first: int) -> Iterator[Record]:
