@@ -15,12 +15,12 @@ from breadth import ArrayOracle, Problem
 from breadth.certified.effort import EFFORT
 from breadth.clock import NO_LIMIT
 from breadth.drivers import run
-from breadth.feasible import Constraints, allows, best_sum
+from breadth.feasible import Constraints, allows, best_sum, find_losses
 from breadth.methods.frank_wolfe import ZERO_GAP, Iterate, Move, climb, exact_step
 from breadth.oracles import describe
 from breadth.problem import exchange_gain, floor
 from breadth.relaxation import Relaxation
-from breadth.shortlist.bound import Aim, Form, find_losses, relax
+from breadth.shortlist.bound import Aim, Form, dominant_diagonal, even_diagonal, largest_diagonal, relax
 from breadth.shortlist.fetch import Shortlist
 from breadth.shortlist.table import Table
 from tests import dense
@@ -399,11 +399,34 @@ def test_a_shortlist_and_its_supply_bound_the_whole_collection(sharpness):
             relaxed = relax(form, form.indicate(chosen), aim, NO_LIMIT)
             assert relaxed.bound >= best - 1e-5
             anywhere = rng.uniform(size=size)
-            assert form.bound_at(anywhere, form.slopes(anywhere), table.supply) >= best - 1e-5  # at any point
-            used += table.supply > -np.inf and form.bound_at(anywhere, form.slopes(anywhere), -np.inf) < best - 1e-5
+            assert form.judge(anywhere, form.slopes(anywhere), table.supply)[0] >= best - 1e-5  # at any point
+            used += table.supply > -np.inf and form.judge(anywhere, form.slopes(anywhere), -np.inf)[0] < best - 1e-5
             if size == case.n:
                 assert table.supply == -np.inf
     assert used > 0  # without the supply a prefix bounds nothing beyond itself
+
+
+@pytest.mark.parametrize("find", [dominant_diagonal, even_diagonal, largest_diagonal])
+@pytest.mark.parametrize("sharpness", [1, 2, 12])
+def test_every_diagonal_leaves_a_concave_form_that_bounds_every_set(find, sharpness):
+    rng = np.random.default_rng(sharpness + 3)
+    tighter = 0
+    for _ in range(60):
+        case = random_case(rng, [], sharpness=sharpness)
+        if case.k in (1, case.n):
+            continue
+        table = make_table(case, case.n)
+        weights = rng.uniform(0.02, 0.25, case.n)
+        form = Form.shifted(table, np.arange(case.n), find, weights)
+        assert np.linalg.eigvalsh(form.gram.astype(np.float64))[0] >= -1e-6
+        best = case.optimum(case.k) * case.k * (case.k - 1)
+        chosen = table.pick()
+        aim = Aim(table.value(chosen), 0.003, 1e-9)
+        shifted = relax(form, form.indicate(chosen), aim, NO_LIMIT).bound
+        plain = Form.plain(table)
+        assert shifted >= best - 1e-5
+        tighter += shifted < relax(plain, plain.indicate(chosen), aim, NO_LIMIT).bound - 1e-6
+    assert tighter > 10 or sharpness < 12  # often it is worth its price
 
 
 @pytest.mark.parametrize("sharpness", [2, 16])

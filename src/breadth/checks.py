@@ -49,15 +49,25 @@ def check_vectors(vectors: Any, name: str) -> Array:
     return array
 
 
-def check_lengths(squared: Array, start: int, name: str, tolerance: float = UNIT_TOLERANCE) -> None:
-    """Raise an error unless all rows have a finite length close to 1.
+def square_lengths(rows: Array) -> Array:
+    """The squared length of each row, in the precision of the rows."""
+    # vecdot, which NumPy has from version 2 on, takes half the time.
+    squared: Array = np.vecdot(rows, rows) if hasattr(np, "vecdot") else np.einsum("ij,ij->i", rows, rows)
+    return squared
+
+
+def check_lengths(squared: Array, start: int, name: str, tolerance: float = UNIT_TOLERANCE) -> float:
+    """Raise an error unless all rows have a finite length close to 1. Return the largest |‖e_i‖² - 1|.
 
     `squared` holds the squared lengths of the rows start, start + 1, ….
     """
-    lengths = np.sqrt(squared)
+    shortest, longest = float(squared.min()), float(squared.max())  # NaN if any row has it
+    if (1.0 - tolerance) ** 2 <= shortest and longest <= (1.0 + tolerance) ** 2:
+        return max(longest - 1.0, 1.0 - shortest)
+    lengths = np.sqrt(squared, dtype=np.float64)
     wrong = np.flatnonzero(~(np.abs(lengths - 1.0) <= tolerance))
-    if len(wrong) == 0:
-        return
+    if len(wrong) == 0:  # a length on the very edge
+        return float(np.abs(squared - 1.0).max())
     row, length = start + int(wrong[0]), float(lengths[wrong[0]])
     if not math.isfinite(length):
         raise InputError(f"{name}: row {row} holds NaN, infinity or numbers too large to square; remove or repair it")

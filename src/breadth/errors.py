@@ -6,7 +6,8 @@ BreadthError
 ├── OracleError (TypeError)         an oracle lacks an ability, or breaks the protocol
 ├── EncoderError (RuntimeError)     a model cannot be loaded, or an endpoint does not answer
 ├── EndpointError (RuntimeError)    a language model's endpoint does not answer, or refuses
-├── StoreError (RuntimeError)       an index on disk cannot be used: it is locked, damaged or of another encoder
+├── StoreError (RuntimeError)       an index on disk cannot be used: it is locked, closed, full or of another encoder
+│   └── DamagedError                a file does not hold what was written to it
 ├── WorkerError (RuntimeError)      something outside breadth ended a worker process
 └── MissingExtraError (ImportError) an optional package is not installed; the message names the extra
 """
@@ -44,7 +45,11 @@ class EndpointError(BreadthError, RuntimeError):
 
 
 class StoreError(BreadthError, RuntimeError):
-    """An index on disk cannot be used: it is locked, damaged or of another encoder."""
+    """An index on disk cannot be used: it is locked, closed, full or of another encoder."""
+
+
+class DamagedError(StoreError):
+    """A file does not hold what was written to it: a checksum differs, or a part is missing."""
 
 
 class WorkerError(BreadthError, RuntimeError):

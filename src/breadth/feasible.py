@@ -261,6 +261,46 @@ def _ranks(labels: Positions) -> Positions:
     return ranks
 
 
+def find_losses(slope: Vector, k: int, parts: Parts, supply: float) -> Vector:
+    """What the best sum of slopes loses at least when one row must be in the set; the last entry: a row outside.
+
+    A row whose part is full displaces the weakest row of its part, any other one the weakest of all.
+    """
+    if len(parts.room) == 1 and parts.room[0] > k:
+        return _find_losses_in_one_part(slope, k, parts.locked, supply)
+    order = np.argsort(-slope, kind="stable")
+    order = np.concatenate((order[parts.locked[order]], order[~parts.locked[order]]))
+    room, taken, left = parts.room.copy(), np.zeros(len(slope), dtype=bool), k
+    for i in order:
+        if left == 0 or (slope[i] <= supply and supply > -np.inf and not parts.locked[i]):
+            break
+        if room[parts.part[i]] > 0:
+            taken[i], left = True, left - 1
+            room[parts.part[i]] -= 1
+    free = taken & ~parts.locked
+    weakest = supply if left > 0 else float(slope[free].min()) if free.any() else np.inf
+    by_part = np.full(len(parts.room), np.inf)
+    np.minimum.at(by_part, parts.part[free], slope[free])
+    full = room[parts.part] <= 0
+    losses = np.where(full, by_part[parts.part], weakest) - slope
+    losses[taken] = 0.0
+    return np.append(np.maximum(losses, 0.0), max(weakest - supply, 0.0) if supply > -np.inf else np.inf)
+
+
+def _find_losses_in_one_part(slope: Vector, k: int, locked: Mask, supply: float) -> Vector:
+    free = slope[~locked]
+    left = k - (len(slope) - len(free))
+    weakest = np.inf
+    if left > 0:
+        weakest = float(np.partition(free, len(free) - left)[len(free) - left]) if left <= len(free) else -np.inf
+        weakest = max(weakest, supply)
+    losses = np.empty(len(slope) + 1)
+    np.maximum(weakest - slope, 0.0, out=losses[:-1])
+    losses[:-1][locked] = 0.0
+    losses[-1] = weakest - supply if supply > -np.inf else np.inf
+    return losses
+
+
 @dataclass(frozen=True)
 class AnyRows:
     """Every set of k different rows is allowed: the family of the paper, over a whole collection.

@@ -175,10 +175,10 @@ class Problem:
 
     def pair_sum(self, rows: Array) -> float:
         """Σ_{i≠j} s_ij over the rows of a set; for p = 1 it is ‖v‖² - Σ s_ii."""
-        own = float(self.own_similarities(rows).sum())
         if self.sharpness == 1:
-            return self.squared_length(rows.sum(axis=0)) - own
-        return float(self.similarities(rows, rows).sum()) - own
+            return self.squared_length(rows.sum(axis=0)) - float(self.own_similarities(rows).sum())
+        similarities = self.similarities(rows, rows)
+        return float(similarities.sum()) - float(similarities.trace())
 
     def value(self, rows: Array) -> float:
         """F of the set whose rows are given, exact for rows of any length."""

@@ -88,7 +88,7 @@ class SlowOracle(ArrayOracle):
         return super().scores(directions)
 
 
-ENOUGH_TO_FINISH = 0.4
+ENOUGH_TO_FINISH = 0.51
 """Seconds on that wall for each query to end with a set and a bound."""
 
 

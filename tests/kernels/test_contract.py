@@ -36,7 +36,7 @@ def test_it_has_every_function_of_the_contract(name):
     assert kernel.STEPS_AT_ONCE >= 1
     assert kernel.SPREADS in (True, False)
     promised = {n: f for n, f in vars(Kernels).items() if inspect.isfunction(f) and not n.startswith("_")}
-    assert len(promised) == 13
+    assert len(promised) == 16
     for function, promise in promised.items():
         found = getattr(kernel, function)
         parameters = list(inspect.signature(getattr(found, "py_func", found)).parameters)
@@ -266,6 +266,62 @@ def test_a_relaxation_without_steps_only_looks(name):
     assert x.tolist() == [0.0, 0.0, 1.0]
     gap, value = kernel.relax(case.linear, case.gram, 1, 1.0, case.parts, x, 0.0, 0.0, 1e-9, 64)
     assert x == pytest.approx([1.3 / 3, 1.0 / 3, 0.7 / 3], abs=1e-6)  # the slope is the same for all rows
+
+
+@every
+@given(case=blocks.blocks(), supply=st.sampled_from([-np.inf, -1.0, 0.0, 0.25]))
+def test_the_largest_sum_of_slopes_and_what_a_row_costs_it(name, case, supply):
+    largest, losses = kernels.load(name).judge(case.linear, case.k, case.parts, supply)
+    sums = []
+    for size in range(case.k + 1):  # so many from the block, the others from the supply
+        for S in combinations(range(len(case)), size):
+            counts = np.bincount(case.parts.part[list(S)], minlength=len(case.parts.room))
+            if set(np.flatnonzero(case.parts.locked)) <= set(S) and (counts <= case.parts.room).all():
+                rest = (case.k - size) * supply if size < case.k else 0.0
+                sums.append((S, case.linear[list(S)].sum() + rest))
+    assert largest == pytest.approx(max((total for _, total in sums), default=-np.inf), abs=1e-9)
+    for row in range(len(case)):
+        with_row = max((total for S, total in sums if row in S), default=-np.inf)
+        assert largest - losses[row] >= with_row - 1e-9
+        assert losses[row] >= 0.0
+    if supply > -np.inf:
+        outside = max((total for S, total in sums if len(S) < case.k), default=-np.inf)
+        assert largest - losses[-1] >= outside - 1e-9
+
+
+@every
+@given(case=blocks.blocks(max_n=10), data=st.data())
+def test_what_is_left_of_similarities_without_a_dominant_diagonal_is_positive(name, case, data):
+    S = case.gram[: len(case), : len(case)].copy()
+    weights = np.array(data.draw(st.lists(st.floats(0.01, 1.0), min_size=len(case), max_size=len(case))))
+    diagonal = kernels.load(name).dominate(S, weights)
+    left = S.astype(np.float64) - np.diag(diagonal)
+    assert np.linalg.eigvalsh(left)[0] >= -1e-9 * (1.0 + np.abs(S).sum())
+    even = case.gram[: len(case), : len(case)].copy()
+    even[:] = 0.5
+    np.fill_diagonal(even, 1.0)  # all rows alike: nothing is lost
+    np.testing.assert_allclose(kernels.load(name).dominate(even, np.ones(len(case))), 0.5, atol=1e-9)
+
+
+@every
+@given(case=blocks.blocks(), count=st.integers(1, 4))
+def test_starts_lead_to_the_best_of_their_swapped_greedy_sets(name, case, count):
+    kernel, before = kernels.load(name), case.draw_set()
+    given = np.flatnonzero(case.rules.locked) if not case.rules.free else np.empty(0, dtype=np.int64)
+    merits, couplings = case.rng.standard_normal((count, len(case))), case.rng.uniform(0.0, 2.0, count)
+    chosen = before.copy()
+    swaps = kernel.try_starts(*case.block, given, merits, couplings, chosen, LEAST)
+    ends = [before]
+    taken = 0
+    for own, coupling in zip(merits, couplings, strict=True):
+        picks = np.full(case.k, -1)
+        picks[: len(given)] = given
+        if kernel.greedy(own, case.gram, coupling, case.rules, picks, len(given)) == case.k:
+            taken += kernel.swap(*case.block, picks, LEAST, 10_000)
+            ends.append(picks)
+    assert swaps == taken
+    assert blocks.value(case, chosen) == pytest.approx(max(blocks.value(case, S) for S in ends), abs=1e-9)
+    assert blocks.is_allowed(case, chosen)
 
 
 # Products

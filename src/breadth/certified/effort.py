@@ -73,10 +73,10 @@ class Effort:
     """Rows fetched with the first search, at least, and at least so many for each of the k."""
     most_rows: int = 4096
     """Rows beyond which the shortlist does not grow."""
-    small_table: int = 40
-    """Rows of a table, at the most, whose bound is tightened from the start: an eigenvalue is then cheap."""
     tight_rows: int = 128
-    """Rows that can be in a better set, at the most, for which the bound is tightened by an eigenvalue (1 ms)."""
+    """Rows that can be in a better set, at the most, for which the bound is tightened."""
+    eigen: float = 0.01
+    """Open gap from which on the bound is tightened by an eigenvalue (0.1 to 1 ms)."""
 
     # The collection
     priced: int = 256

@@ -68,6 +68,23 @@ class Kernels(Protocol):
         The best exchange first, `most` of them at most; how many there were.
         """
 
+    def try_starts(
+        self,
+        linear: Vector,
+        gram: Matrix,
+        coupling: float,
+        rules: Rules,
+        given: Positions,
+        merits: Vector,
+        couplings: Vector,
+        chosen: Positions,
+        least_gain: float,
+    ) -> int:
+        """Greedy beside the rows `given` by each line of `merits` with its coupling, then swaps; how many swaps.
+
+        `chosen` becomes the best of these sets, if that is better than what it was. Sets that are not full do not count.
+        """
+
     def tabu(
         self,
         linear: Vector,
@@ -109,6 +126,20 @@ class Kernels(Protocol):
         entries, exactly as much as is best: the one with the largest slope receives, the one that promises most gives.
         Inside a part that is full, weight moves as well. It ends after `steps`, or when the gap is at most `least`, or
         at most the `share` of what the value exceeds `base` by; it looks every 32 steps.
+        """
+
+    def judge(self, slope: Vector, k: int, parts: Parts, supply: float) -> tuple[float, Vector]:
+        """The largest sum of slopes of k rows that respect the parts, and what it loses when one row must be chosen.
+
+        That is `feasible.best_sum` and `feasible.find_losses`.
+        """
+
+    def dominate(self, gram: Matrix, weights: Vector) -> Vector:
+        """A diagonal d with S - diag(d) positive semidefinite, from sums over the rows of the similarities S.
+
+        R = S - uu' is made diagonally dominant: for any t > 0 the entries d_i = r_ii - Σ_{j≠i} |r_ij| t_j/t_i will do,
+        and t = √weights is the best choice for Σ weights_i d_i. u is 0, or proportional to the row sums of S beside its
+        diagonal, which helps where all rows resemble each other; whichever gives the larger Σ weights_i d_i.
         """
 
     def scan(self, rows: npt.NDArray[Any], scales: Matrix, directions: Matrix, out: Matrix) -> None:

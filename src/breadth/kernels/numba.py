@@ -18,6 +18,8 @@ STEPS_AT_ONCE = 1 << 21
 """Elementary steps that one call may take: a few milliseconds."""
 
 SPREADS = True
+MOST_SWAPS = 10_000
+"""Swaps from one start, at the most: there is no known case that takes more than a few hundred."""
 
 _gram = types.Array(float32, 2, "C", readonly=True)
 _vector = types.Array(float64, 1, "C", readonly=True)
@@ -282,6 +284,28 @@ def swap(linear, gram, coupling, rules, chosen, least_gain, most):
 
 
 @njit(
+    int64(
+        _vector, _gram, float64, _rules, _places, types.Array(float64, 2, "C", readonly=True), _vector, _places, float64
+    ),
+    nogil=True,
+    cache=True,
+)
+def try_starts(linear, gram, coupling, rules, given, merits, couplings, chosen, least_gain):
+    most, swaps = set_value(linear, gram, coupling, chosen), 0
+    picks = np.empty(len(chosen), dtype=np.int64)
+    for start in range(len(couplings)):
+        picks[: len(given)] = given
+        if greedy(merits[start], gram, couplings[start], rules, picks, len(given)) < len(picks):
+            continue
+        swaps += swap(linear, gram, coupling, rules, picks, least_gain, MOST_SWAPS)
+        value = set_value(linear, gram, coupling, picks)
+        if value > most:
+            most = value
+            chosen[:] = picks
+    return swaps
+
+
+@njit(
     void(_vector, _gram, float64, _rules, _places, _places, _numbers, _places, _numbers, int64, int64, float64),
     nogil=True,
     cache=True,
@@ -454,6 +478,67 @@ def relax(linear, gram, k, coupling, parts, x, base, share, least, steps):
         for j in range(len(slope)):
             slope[j] -= weight * (np.float64(gram[to, j]) - np.float64(gram[away, j]))
     return gap, value
+
+
+@njit(types.Tuple((float64, _numbers))(_vector, int64, _parts, float64), nogil=True, cache=True)
+def judge(slope, k, parts, supply):
+    size = len(slope)
+    room, taken = parts.room.copy(), np.zeros(size, dtype=np.bool_)
+    total, left = 0.0, k
+    for i in range(size):
+        if parts.locked[i]:
+            total += slope[i]
+            taken[i] = True
+            room[parts.part[i]] -= 1
+            left -= 1
+    weakest = np.inf
+    by_part = np.full(len(room), np.inf)
+    for i in np.argsort(-slope, kind="mergesort"):
+        if left <= 0 or slope[i] <= supply:
+            break
+        if not taken[i] and room[parts.part[i]] > 0:
+            total += slope[i]
+            taken[i] = True
+            room[parts.part[i]] -= 1
+            left -= 1
+            weakest = by_part[parts.part[i]] = slope[i]
+    if left > 0:
+        weakest = supply
+        total += left * supply
+    losses = np.empty(size + 1)
+    for i in range(size):
+        least = by_part[parts.part[i]] if room[parts.part[i]] <= 0 else weakest
+        losses[i] = 0.0 if taken[i] else max(least - slope[i], 0.0)
+    losses[size] = max(weakest - supply, 0.0) if supply > -np.inf else np.inf
+    return total, losses
+
+
+@njit(_numbers(_gram, _vector), nogil=True, cache=True)
+def dominate(gram, weights):
+    size = len(weights)
+    scaling = np.sqrt(weights)
+    plain, flat, sums = np.empty(size), np.empty(size), np.empty(size)
+    total = 0.0
+    for i in range(size):
+        row = scaled = 0.0
+        for j in range(size):
+            row += np.float64(gram[i, j])
+            scaled += abs(np.float64(gram[i, j])) * scaling[j]
+        own = np.float64(gram[i, i])
+        plain[i] = own - (scaled - own * scaling[i]) / scaling[i]
+        sums[i] = row - own
+        total += sums[i]
+    if total <= 0.0:
+        return plain
+    u = sums * np.sqrt(size / ((size - 1) * total))
+    for i in range(size):
+        scaled = 0.0
+        for j in range(size):
+            scaled += abs(np.float64(gram[i, j]) - u[i] * u[j]) * scaling[j]
+        own = np.float64(gram[i, i])
+        scaled -= abs(own - u[i] * u[i]) * scaling[i]
+        flat[i] = own - u[i] * u[i] - scaled / scaling[i]
+    return flat if (weights * flat).sum() > (weights * plain).sum() else plain
 
 
 _STEP = 256

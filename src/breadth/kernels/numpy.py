@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from breadth.arrays import Array, Mask, Matrix, Positions, Vector
-from breadth.feasible import Parts, Rules, best_sum, may_add, may_exchange
+from breadth.feasible import Parts, Rules, best_sum, find_losses, may_add, may_exchange
 from breadth.problem import exchange_gain, floor, marginal
 
 NAME = "numpy"
 STEPS_AT_ONCE = 1 << 15
 SPREADS = False
 _ROWS_AT_ONCE = 4096
+MOST_SWAPS = 10_000
 _CANDIDATES_AT_ONCE = 64
 
 
@@ -135,6 +136,31 @@ def swap(
             return done
         _exchange(gram, coupling, tally, merits, outside, chosen, new, column)
     return most
+
+
+def try_starts(
+    linear: Vector,
+    gram: Matrix,
+    coupling: float,
+    rules: Rules,
+    given: Positions,
+    merits: Vector,
+    couplings: Vector,
+    chosen: Positions,
+    least_gain: float,
+) -> int:
+    most, swaps = set_value(linear, gram, coupling, chosen), 0
+    picks: Positions = np.empty(len(chosen), dtype=np.int64)
+    for own, weight in zip(merits, couplings, strict=True):
+        picks[: len(given)] = given
+        if greedy(own, gram, float(weight), rules, picks, len(given)) < len(picks):
+            continue
+        swaps += swap(linear, gram, coupling, rules, picks, least_gain, MOST_SWAPS)
+        value = set_value(linear, gram, coupling, picks)
+        if value > most:
+            most = value
+            chosen[:] = picks
+    return swaps
 
 
 def tabu(
@@ -332,6 +358,24 @@ def _move_weight(x: Vector, parts: Parts, load: Vector, to: int, away: int, amou
 
 def _row(gram: Matrix, row: int, size: int) -> Vector:
     return gram[row, :size].astype(np.float64)
+
+
+def judge(slope: Vector, k: int, parts: Parts, supply: float) -> tuple[float, Vector]:
+    return best_sum(slope, k, parts, supply), find_losses(slope, k, parts, supply)
+
+
+def dominate(gram: Matrix, weights: Vector) -> Vector:
+    similarities, scaling = gram.astype(np.float64), np.sqrt(weights)
+    own = similarities.diagonal()
+    plain: Vector = own - (np.abs(similarities) @ scaling - own * scaling) / scaling
+    sums = similarities.sum(axis=1) - own
+    total = float(sums.sum())
+    if total <= 0.0:
+        return plain
+    u = sums * np.sqrt(len(sums) / ((len(sums) - 1) * total))
+    rest = np.abs(similarities - np.multiply.outer(u, u))
+    flat: Vector = own - u * u - (rest @ scaling - rest.diagonal() * scaling) / scaling
+    return flat if weights @ flat > weights @ plain else plain
 
 
 def scan(rows: npt.NDArray[Any], scales: Matrix, directions: Matrix, out: Matrix) -> None:

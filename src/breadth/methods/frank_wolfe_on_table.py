@@ -141,7 +141,7 @@ def _bound(table: Table, x: Vector, facts: Facts) -> Asking[float]:
     problem = table.problem
     if problem.sharpness > 1 or table.shortlist.is_complete:
         form = Form.plain(table)
-        return form.bound_at(x, form.slopes(x), table.supply)
+        return form.judge(x, form.slopes(x), table.supply)[0]
     u = x @ np.asarray(table.shortlist.rows, dtype=np.float64)
     found = yield from Top(problem.direction(u)[None], min(problem.k, facts.size))
     return problem.dual_bound(u, float(found.scores[0].sum()), facts.max_squared_norm)

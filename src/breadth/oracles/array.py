@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from breadth import kernels
 from breadth.arrays import Array, Ids, Vector
-from breadth.checks import check_lengths, check_relevance, check_vectors
+from breadth.checks import check_lengths, check_relevance, check_vectors, square_lengths
 from breadth.oracles import sweep
-from breadth.ranking import Leaders
+from breadth.ranking import Leaders, best
 
 _BLOCK_NUMBERS = 1 << 25
 """Numbers of the array handled at a time. Extra memory is one row of scores, or one converted block."""
@@ -78,6 +78,10 @@ class ArrayOracle:
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
         """Return the m best rows for each direction, largest score first. Ties go to the lower id."""
         count = len(directions)
+        if count == 1 and self.size <= self._block:
+            row = self.scores(directions)[0]
+            order = best(row, m)
+            return order[None], row[order].astype(np.float64)[None]
         ids = np.empty((count, m), dtype=np.int64)
         scores = np.empty((count, m), dtype=np.float64)
         buffer: Array = np.empty((min(count, _DIRECTIONS), min(self._block, self.size)), dtype=self._result)
@@ -172,7 +176,5 @@ class ArrayOracle:
         error = 0.0
         for start, stop in self._blocks():
             block = self._rows_between(start, stop)
-            squared = np.einsum("ij,ij->i", block, block)
-            check_lengths(squared, start, "vectors")
-            error = max(error, float(np.abs(squared - 1.0).max()))
+            error = max(error, check_lengths(square_lengths(block), start, "vectors"))
         return error

@@ -5,9 +5,14 @@ On sets x_i² = x_i, so any diagonal D may be moved out of the quadratic form:
     F(x) = Σ (linear_i + coupling/2 · (s_ii - d_i)) x_i - coupling/2 · x'(S - D)x
 
 Where S - D is positive semidefinite this is concave, and its maximum over the relaxed allowed sets bounds F. D = 0
-always will do; D = λ_min(S)·I is tighter. The similarity of two rows that may not be in one set never counts, so it may
-be taken as 0: copies then do not make S singular. Tighter still is a diagonal with an entry for each row, the largest
-where x is undecided (∂bound/∂d_i = -coupling/2 · x_i(1-x_i)).
+always will do. The similarity of two rows that may not be in one set never counts, so it may be taken as 0: copies then
+do not make S singular. Three diagonals are better than 0, each tighter and dearer than the one before:
+
+    dominant    S - D is diagonally dominant after a scaling (and after a matrix of rank one): sums over rows
+    even        D = λ_min(S)·I: an eigenvalue
+    largest     the largest weighted sum of entries: an interior point method
+
+A diagonal should be large where x is undecided, for ∂bound/∂d_i = -coupling/2 · x_i(1-x_i): these are its weights.
 
 Rows outside the table are worth at most `supply` each for an even sharpness, where no similarity is negative: they
 enter the bound as a supply of rows with that score. A budget enters with a price ρ ≥ 0: for any ρ the scores less
@@ -16,20 +21,26 @@ enter the bound as a supply of rows with that score. A budget enters with a pric
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from breadth import kernels
 from breadth.arrays import Mask, Matrix, Positions, Vector
 from breadth.clock import Clock
-from breadth.feasible import Parts, best_sum
+from breadth.feasible import Parts
 from breadth.shortlist.table import Table
 
 _STEPS_AT_ONCE, _MOST_STEPS = 256, 20_000
 _PRICES, _NEWTON_STEPS = 12, 12
 _ROUNDING = 2e-6
 """What float32 similarities change in an eigenvalue, for each row."""
+
+
+FindDiagonal: TypeAlias = Callable[[Matrix, Vector], Vector]
+"""From similarities and weights, a diagonal that leaves the similarities positive semidefinite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,21 +81,18 @@ class Form:
         return cls._make(table, np.arange(len(table)), table.gram)
 
     @classmethod
-    def shifted(cls, table: Table, where: Positions, weights: Vector | None = None) -> Form:
-        """Some rows, with a diagonal, and 0 for the similarity of rows that may not be in one set.
+    def shifted(cls, table: Table, where: Positions, find: FindDiagonal, weights: Vector | None = None) -> Form:
+        """Some rows, with the diagonal that `find` finds, and 0 for the similarity of rows that may not be in one set.
 
-        D = λ_min(S)·I; or with `weights` the diagonal for which Σ weights_i d_i is about the largest.
+        `weights` say where the diagonal should be large; without them all rows are alike.
         """
         every = len(where) == len(table)
         gram = table.gram.copy() if every else table.gram[where[:, None], where]
-        rules = table.rules
-        if not rules.free:
-            gram[(rules.apart if every else rules.apart[where[:, None], where]) > 0] = 0.0
-        exact = gram.astype(np.float64)
-        diagonal = np.full(len(where), float(np.linalg.eigvalsh(exact)[0]) - _ROUNDING * len(where))
-        if weights is not None:
-            diagonal = largest_diagonal(exact, diagonal, weights)
-        gram.ravel()[:: len(where) + 1] -= diagonal.astype(np.float32)
+        if not table.rules.free and table.has_conflicts:
+            apart = table.rules.apart
+            gram[(apart if every else apart[where[:, None], where]) > 0] = 0.0
+        diagonal = find(gram, np.ones(len(where)) if weights is None else weights)
+        gram.ravel()[:: len(where) + 1] -= (diagonal - _ROUNDING * len(where)).astype(np.float32)
         return cls._make(table, where, gram)
 
     @classmethod
@@ -131,10 +139,13 @@ class Form:
         """The gradient at x."""
         return self.linear - self.coupling * (self.gram.astype(np.float64) @ x)
 
-    def bound_at(self, x: Vector, slope: Vector, supply: float) -> float:
-        """The value at x, plus the most that its linearisation gains towards an allowed set."""
-        value = self.constant + 0.5 * float(self.linear @ x - slope @ x)
-        return value + best_sum(slope, self.k, self.parts, supply)
+    def judge(self, x: Vector, slope: Vector, supply: float) -> tuple[float, Vector]:
+        """The bound from the linearisation at x, and what it loses when one row must be chosen.
+
+        The bound is the value at x plus the most that the linearisation gains towards an allowed set.
+        """
+        largest, losses = kernels.current().judge(slope, self.k, self.parts, supply)
+        return self.constant + 0.5 * float(self.linear @ x - slope @ x) + largest, losses
 
 
 @dataclass(frozen=True)
@@ -170,29 +181,41 @@ def _climb(form: Form, x: Vector, aim: Aim, clock: Clock) -> Relaxed:
         if gap <= max(aim.least, aim.share * (value - base)) or done >= _MOST_STEPS or clock.is_over():
             break
     slope = form.slopes(x)
-    bound = form.bound_at(x, slope, aim.supply)
-    worth = bound - find_losses(slope, form.k, form.parts, aim.supply)
+    bound, losses = form.judge(x, slope, aim.supply)
+    worth = bound - losses
     alive = worth > aim.best + 0.01 * aim.least
     return Relaxed(bound, x, slope, alive[:-1], bool(alive[-1]))
 
 
-def largest_diagonal(similarities: Vector, inside: Vector, weights: Vector) -> Vector:
+def dominant_diagonal(similarities: Matrix, weights: Vector) -> Vector:
+    """A diagonal d with S - diag(d) positive semidefinite, from sums over rows, large where the weights are."""
+    return kernels.current().dominate(similarities, weights)
+
+
+def even_diagonal(similarities: Matrix, weights: Vector) -> Vector:
+    """λ_min(S) for each row."""
+    return np.full(len(weights), float(np.linalg.eigvalsh(similarities.astype(np.float64))[0]))
+
+
+def largest_diagonal(similarities: Matrix, weights: Vector) -> Vector:
     """A diagonal d with S - diag(d) positive definite and Σ weights_i d_i about as large as it can be.
 
-    Newton's steps on Σ weights_i d_i + μ log det(S - diag(d)) from `inside`, μ falling: an interior point method. Every
+    Newton's steps on Σ weights_i d_i + μ log det(S - diag(d)) from λ_min(S), μ falling: an interior point method. Every
     iterate is valid.
     """
+    inside = even_diagonal(similarities, weights)
+    exact = similarities.astype(np.float64)
     weights = weights / weights.sum()
-    scale = float(similarities.diagonal().max())
-    diagonal = inside - 0.02 * scale
+    scale = float(exact.diagonal().max())
+    diagonal = inside - 0.02 * scale - _ROUNDING * len(weights)
     barrier = 0.1 * scale / len(weights)
     for _ in range(_NEWTON_STEPS):
-        inverse = np.linalg.inv(similarities - np.diag(diagonal))
+        inverse = np.linalg.inv(exact - np.diag(diagonal))
         gradient = weights - barrier * inverse.diagonal()
         step = np.linalg.solve(barrier * inverse * inverse.T + 1e-12 * np.eye(len(weights)), gradient)
-        diagonal = _step_inside(similarities, diagonal, step)
+        diagonal = _step_inside(exact, diagonal, step)
         barrier *= 0.4
-    return diagonal - _ROUNDING * len(weights)
+    return diagonal
 
 
 def _step_inside(similarities: Vector, diagonal: Vector, step: Vector) -> Vector:
@@ -206,46 +229,6 @@ def _step_inside(similarities: Vector, diagonal: Vector, step: Vector) -> Vector
         except np.linalg.LinAlgError:
             length *= 0.5
     return diagonal
-
-
-def find_losses(slope: Vector, k: int, parts: Parts, supply: float) -> Vector:
-    """What the best sum of slopes loses at least when one row must be in the set; the last entry: a row outside.
-
-    A row whose part is full displaces the weakest row of its part, any other one the weakest of all.
-    """
-    if len(parts.room) == 1 and parts.room[0] > k:
-        return _find_losses_in_one_part(slope, k, parts.locked, supply)
-    order = np.argsort(-slope, kind="stable")
-    order = np.concatenate((order[parts.locked[order]], order[~parts.locked[order]]))
-    room, taken, left = parts.room.copy(), np.zeros(len(slope), dtype=bool), k
-    for i in order:
-        if left == 0 or (slope[i] <= supply and supply > -np.inf and not parts.locked[i]):
-            break
-        if room[parts.part[i]] > 0:
-            taken[i], left = True, left - 1
-            room[parts.part[i]] -= 1
-    free = taken & ~parts.locked
-    weakest = supply if left > 0 else float(slope[free].min()) if free.any() else np.inf
-    by_part = np.full(len(parts.room), np.inf)
-    np.minimum.at(by_part, parts.part[free], slope[free])
-    full = room[parts.part] <= 0
-    losses = np.where(full, by_part[parts.part], weakest) - slope
-    losses[taken] = 0.0
-    return np.append(np.maximum(losses, 0.0), max(weakest - supply, 0.0) if supply > -np.inf else np.inf)
-
-
-def _find_losses_in_one_part(slope: Vector, k: int, locked: Mask, supply: float) -> Vector:
-    free = slope[~locked]
-    left = k - (len(slope) - len(free))
-    weakest = np.inf
-    if left > 0:
-        weakest = float(np.partition(free, len(free) - left)[len(free) - left]) if left <= len(free) else -np.inf
-        weakest = max(weakest, supply)
-    losses = np.empty(len(slope) + 1)
-    np.maximum(weakest - slope, 0.0, out=losses[:-1])
-    losses[:-1][locked] = 0.0
-    losses[-1] = weakest - supply if supply > -np.inf else np.inf
-    return losses
 
 
 def _search_price(form: Form, found: Relaxed, aim: Aim, clock: Clock) -> Relaxed:

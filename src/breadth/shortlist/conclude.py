@@ -46,5 +46,8 @@ def _find_copies(table: Table, chosen: Positions) -> tuple[Ids, ...]:
     distinct, shortlist = table.problem.constraints.distinct, table.shortlist
     if distinct is None:
         return ()
-    similar = table.problem.similar(shortlist.rows)
-    return find_copies(distinct, shortlist.ids, table.ids[chosen], similar @ similar[chosen].T)
+    cosines = table.cosines[:, chosen]
+    if len(shortlist) > len(table):
+        similar = table.problem.similar(shortlist.rows)
+        cosines = np.concatenate((cosines, similar[len(table) :] @ similar[chosen].T))
+    return find_copies(distinct, shortlist.ids, table.ids[chosen], cosines)

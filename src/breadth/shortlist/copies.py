@@ -19,7 +19,7 @@ def find_copies(distinct: float, ids: Ids, chosen: Ids, cosines: Array) -> tuple
 
     A row that is too close to several belongs to the closest.
     """
-    close = np.flatnonzero(cosines.max(axis=1) > distinct)
+    close = np.flatnonzero((cosines > distinct).any(axis=1))
     close = close[(ids[close, None] != chosen).all(axis=1)]
     if len(close) == 0:
         return (ids[:0],) * len(chosen)

@@ -45,6 +45,7 @@ class Table:
         self.locked: Positions = np.arange(shortlist.pins)
         self.lacks_best = False
         self.rules = free_rules() if not problem.constraints.limits_sets else self._make_rules()
+        self._conflicts = bool(self.rules.apart.any())
         if problem.constraints.keep_best:
             self._lock_best()
         self.resize(problem.k)
@@ -80,6 +81,11 @@ class Table:
     def least_gain(self) -> float:
         """What a swap must gain to count."""
         return _GAIN * (1.0 + self.problem.k)
+
+    @property
+    def has_conflicts(self) -> bool:
+        """Whether any two rows may not be in one set."""
+        return self._conflicts
 
     @property
     def supply(self) -> float:
@@ -135,19 +141,14 @@ class Table:
     def _greedy(self, linear: Vector, coupling: float, picks: Positions, given: int) -> int:
         return int(kernels.current().greedy(linear, self.gram, coupling, self.rules, picks, given))
 
-    def pick(self, linear: Vector | None = None, coupling: float | None = None, first: int | None = None) -> Positions:
+    def pick(self, linear: Vector | None = None, coupling: float | None = None) -> Positions:
         """Greedy on F, or by other merits, beside the locked rows: k rows, or fewer if no further row may join."""
         merits = self.linear if linear is None else linear
         given = len(self.locked)
         picks = np.empty(self.problem.k, dtype=np.int64)
         picks[:given] = self.locked
-        if first is not None and given < len(picks) and self.addable(self.locked)[first]:
-            picks[given] = first
-            given += 1
         coupling = self.problem.coupling if coupling is None else coupling
-        count = self._greedy(merits, coupling, picks, given)
-        found: Positions = picks[:count].copy()
-        return found
+        return picks[: self._greedy(merits, coupling, picks, given)]
 
     def extend(self, chosen: Positions) -> Positions:
         """The set with the row of the largest marginal value that may join it, if there is one."""
@@ -187,6 +188,20 @@ class Table:
                 break
         return done
 
+    def improve(self, chosen: Positions, merits: Vector, couplings: Vector, clock: Clock) -> int:
+        """Greedy by each line of `merits`, then swaps; `chosen` becomes the best set of all. How many swaps."""
+        together = len(merits) if clock.limit == np.inf else 1
+        swaps = 0
+        for first in range(0, len(merits), together):
+            if clock.is_over():
+                break
+            some = slice(first, first + together)
+            swaps += kernels.current().try_starts(
+                self.linear, self.gram, self.problem.coupling, self.rules, self.locked, merits[some], couplings[some],
+                chosen, self.least_gain,
+            )  # fmt: skip
+        return swaps
+
     def search(self, chosen: Positions, iterations: int, clock: Clock) -> None:
         """Tabu search from a set, which becomes the best set met."""
         kernel = kernels.current()
@@ -209,7 +224,7 @@ class Table:
         Where two copies cannot be in one set, any of them is as good as the others, if group and cost are the same.
         """
         mask = np.ones(self.size, dtype=bool)
-        if self.rules.free or not self.rules.apart.any():
+        if not self._conflicts:
             return mask
         seen: set[tuple[bytes, int, float]] = set()
         rules, rows = self.rules, np.ascontiguousarray(self.shortlist.rows[: self.size])

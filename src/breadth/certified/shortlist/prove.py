@@ -11,7 +11,7 @@ import numpy as np
 from breadth.arrays import Positions, Vector
 from breadth.certified.shortlist.search import Found, is_closed, is_settled, offer
 from breadth.clock import Clock
-from breadth.shortlist.bound import Aim, Form, Relaxed, relax
+from breadth.shortlist.bound import Aim, Form, Relaxed, even_diagonal, largest_diagonal, relax
 from breadth.shortlist.table import Table
 
 _MOST_ROWS = 260
@@ -58,10 +58,10 @@ def _sharpen(
     """Bound with ever better diagonals on ever fewer rows."""
     table, form, relaxed = found.table, None, None
     weights: Vector | None = None
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         if clock.is_over():
             break
-        form = Form.shifted(table, where, weights)
+        form = Form.shifted(table, where, largest_diagonal if number else even_diagonal, weights)
         aim = Aim(found.value, _FINE, 0.1 * _RESOLUTION * found.problem.scale, table.supply if outside else -np.inf)
         relaxed = relax(form, form.indicate(found.chosen), aim, clock)
         found.bound = min(found.bound, max(found.value, relaxed.bound))

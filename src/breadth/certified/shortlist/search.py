@@ -15,9 +15,12 @@ from breadth.feasible import best_sum
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
-from breadth.shortlist.bound import Aim, Form, Relaxed, relax
+from breadth.shortlist.bound import Aim, Form, Relaxed, dominant_diagonal, even_diagonal, relax
 from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
 from breadth.shortlist.table import Table
+
+_UNDECIDED = 0.02
+"""Weight of a row in the choice of a diagonal, at least; ¼ is the weight of one that is half in the set."""
 
 
 @dataclass
@@ -153,23 +156,21 @@ def settle(table: Table, last: bool, clock: Clock, effort: Effort, start: Positi
 def _settle_size(found: Found, clock: Clock, effort: Effort) -> None:
     """The best set of its size, from the set that there is, and its bound."""
     table = found.table
+    found.swaps += table.improve(found.chosen, *_make_starts(table, effort.starts), clock)
     found.value, found.bound = table.value(found.chosen), np.inf
     whole = table.supply == -np.inf  # no row is outside the table
     if table.problem.k == 1 or (whole and len(table) == table.problem.k):
         found.bound = found.value
     tighten = whole or table.problem.sharpness > 1
-    _bound(found, effort.rough, clock, effort)
+    _bound(found, effort.rough if tighten else effort.fine, clock)
     if tighten:
         _tighten(found, clock, effort)
     if is_closed(found) or clock.is_over():
         return
     before = found.value
-    _try_starts(found, clock, effort)
+    _search_longer(found, clock, effort)
     if tighten and found.value > before:
-        _bound(found, effort.fine, clock, effort)
         _tighten(found, clock, effort)
-    elif not tighten:
-        _bound(found, effort.fine, clock, effort)
 
 
 def _start(table: Table, last: bool) -> Positions | None:
@@ -207,11 +208,13 @@ def spend_rest(found: Found, clock: Clock) -> None:
         found.swaps += table.swap(found.chosen, clock)
 
 
-def _bound(found: Found, share: float, clock: Clock, effort: Effort) -> None:
+def _bound(found: Found, share: float, clock: Clock) -> None:
     table = found.table
-    # Rows that conflict count as dissimilar there, which can make the bound looser.
-    small = len(table) <= effort.small_table and table.problem.sharpness > 1 and not table.rules.apart.any()
-    form = Form.shifted(table, np.arange(len(table))) if small else Form.plain(table)
+    # Rows that conflict count as dissimilar beside a diagonal, which can make the bound looser.
+    if table.problem.sharpness > 1 and not table.has_conflicts and not clock.is_over():
+        form = Form.shifted(table, np.arange(len(table)), dominant_diagonal)
+    else:
+        form = Form.plain(table)
     found.relaxed = relax(form, form.indicate(found.chosen), _aim(found, share, True), clock)
     found.bound = min(found.bound, found.relaxed.bound)
 
@@ -223,24 +226,37 @@ def _aim(found: Found, share: float, outside: bool) -> Aim:
     return Aim(table.value(found.chosen), share, 1e-7 * found.problem.scale, supply)
 
 
+def _open_gap(found: Found) -> float:
+    """The gap in the unit that gaps are measured in."""
+    return max(found.bound - found.value, 0.0) / max(found.problem.spread, 1e-300)
+
+
 def is_closed(found: Found) -> bool:
     return found.bound - found.value <= 1e-7 * found.problem.scale
 
 
-def _try_starts(found: Found, clock: Clock, effort: Effort) -> None:
-    """Start from the relaxation and from greedy sets; then tabu search, the longer the more is left open."""
+def _make_starts(table: Table, count: int) -> tuple[Vector, Vector]:
+    """Merits that greedy goes by, and their couplings: F with a first row. Every other time relevance counts half.
+
+    The first rows are the most relevant ones and, where relevance counts half, such as are spread over the table.
+    """
+    merits = np.empty((count, len(table)))
+    merits[:] = table.linear
+    merits[1::2] *= 0.5
+    order = np.argsort(-table.linear, kind="stable")
+    for number in range(count):
+        near = min(number, len(order) - 1)
+        first = order[near if number % 2 == 0 else (len(order) - 1) * number // count]
+        merits[number, first] = np.finfo(np.float64).max  # picked first, if it may join
+    return merits, np.full(count, table.problem.coupling)
+
+
+def _search_longer(found: Found, clock: Clock, effort: Effort) -> None:
+    """Start from the relaxation; then tabu search, the longer the more is left open."""
     table = found.table
     assert found.relaxed is not None
     offer(found, table.pick(found.relaxed.x, 0.0), clock)
-    order = np.argsort(-table.linear, kind="stable")
-    for number in range(effort.starts):
-        if clock.is_over():
-            return
-        near = min(number, len(order) - 1)
-        first = int(order[near if number % 2 == 0 else (len(order) - 1) * number // effort.starts])
-        offer(found, table.pick(table.linear * (1.0 if number % 2 == 0 else 0.5), first=first), clock)
-    open_gap = min(max((found.bound - found.value) / max(found.problem.spread, 1e-300), 0.0), 1.0)
-    iterations = int(effort.tabu * open_gap**0.5)
+    iterations = int(effort.tabu * min(_open_gap(found), 1.0) ** 0.5)
     if iterations:
         trial = found.chosen.copy()
         table.search(trial, iterations, clock)
@@ -258,22 +274,21 @@ def offer(found: Found, start: Positions, clock: Clock) -> None:
 
 
 def _tighten(found: Found, clock: Clock, effort: Effort) -> None:
-    """Exclude rows that can be in no better set, and bound what is left with a tighter form."""
+    """Exclude rows that can be in no better set, and bound what is left with ever tighter forms."""
     table, relaxed = found.table, found.relaxed
     assert relaxed is not None
     alive, outside = relaxed.survivors & table.mark_originals(found.chosen), relaxed.outside
     alive[found.chosen] = True
-    where = np.flatnonzero(alive)
-    for _ in range(0 if is_closed(found) else 3):
-        if len(where) > effort.tight_rows or clock.is_over():
+    where, x = np.flatnonzero(alive), relaxed.x[alive]
+    for find in (dominant_diagonal, even_diagonal, even_diagonal):
+        if is_closed(found) or len(where) > effort.tight_rows or clock.is_over():
             return
-        form = Form.shifted(table, where)
+        if find is even_diagonal and _open_gap(found) < effort.eigen:
+            return
+        form = Form.shifted(table, where, find, np.maximum(x * (1.0 - x), _UNDECIDED))
         tighter = relax(form, form.indicate(found.chosen), _aim(found, effort.fine, outside), clock)
         found.bound = min(found.bound, max(found.value, tighter.bound))
         alive = tighter.survivors.copy()
         alive[np.searchsorted(where, found.chosen)] = True
-        left = where[alive]
         outside = outside and tighter.outside
-        if is_closed(found) or len(left) > 0.8 * len(where):
-            return
-        where = left
+        where, x = where[alive], tighter.x[alive]
