@@ -107,7 +107,7 @@ def test_values_of_every_kind_are_kept_or_reported(tmp_path):
     rows = [{"id": "a", "text": "one", "when": datetime.date(2020, 1, 2), "x": float("nan"), "list": [1, 2]}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     (document,) = open_source(tmp_path / "a.parquet").documents()
-    assert document.metadata == {"when": '"2020-01-02"', "x": None, "list": "[1, 2]"}
+    assert document.metadata == {"when": "2020-01-02", "x": None, "list": [1, 2]}
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "half \\ud83d"}\n{"id": "b", "text": "whole"}\n')
     source = open_source(tmp_path / "a.jsonl")
     assert [d.id for d in source.documents()] == ["b"]
@@ -134,7 +134,7 @@ def test_what_cannot_be_read_is_an_error(tmp_path):
         open_source(tmp_path)
     (tmp_path / "a.docx").write_bytes(b"")
     with pytest.raises(
-        InputError, match=r"a\.docx: can read \.jsonl, \.ndjson, \.csv, \.tsv, \.parquet files and folders"
+        InputError, match=r"a\.docx: can read \.jsonl, \.ndjson, \.json, \.csv, \.tsv, \.parquet files and folders"
     ):
         open_source(tmp_path / "a.docx")
     (tmp_path / "a.parquet").write_bytes(b"no table")

@@ -12,7 +12,7 @@ import typer
 import breadth
 from breadth.arrays import Array
 from breadth.cli import console, plots, show
-from breadth.cli.covering import measure_coverage
+from breadth.cli.covering import find_rows, measure_coverage
 from breadth.cli.options import (
     AsJson,
     Distinct,
@@ -46,6 +46,9 @@ _POOL = 4000
 """How many of the most relevant passages those methods choose from."""
 _COPY = 0.95
 """The cosine above which `compare` calls a passage a near-copy of another one."""
+
+_ATTEMPTS = 5
+"""How often both sets are looked for, because another process has just changed the index."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +121,14 @@ def compare_sets(
     chosen = dict(options or {})
     if chosen.get("keep") is None and chosen.get("theta") != "auto":
         chosen.setdefault("prove", PROVE)
-    plain = opened.search(query, k=k, theta=1.0, where=where)
-    diverse = opened.search(query, k=k, where=where, **chosen)
-    if not len(plain):
+    for _ in range(_ATTEMPTS):
+        plain = opened.search(query, k=k, theta=1.0, where=where)
+        diverse = opened.search(query, k=k, where=where, **chosen)
+        rows = find_rows(opened, where, plain, diverse) if len(plain) else None
+        if rows is not None or not len(plain):
+            break
+    if rows is None:
         return Comparison(plain, diverse, None, [], {})
-    rows = opened.oracle(where).rows(np.concatenate((plain.selection.ids, diverse.selection.ids)))
     copied = [hit.id for hit, copy in zip(plain, near_copies(rows[: len(plain)], _COPY), strict=True) if copy]
     marks = _mark_losses(plain, diverse, rows @ rows.T)
     return Comparison(plain, diverse, measure_coverage(opened, query, diverse, {"where": where}), copied, marks)
@@ -226,10 +232,9 @@ def trace_curves(
     """Choose a set with every method for every θ. None if there is nothing to choose from."""
     thetas = _read_thetas(_THETAS) if thetas is None else thetas
     rules = dict(allowed or {})
-    oracle = opened.oracle(where)
-    if not oracle.size:
+    if not opened.search(query, k=1, theta=1.0, where=where).searched:
         return None
-    vector = opened.encode([query])[0]
+    oracle, vector = opened.oracle(where), opened.encode([query])[0]
     size = min(k, oracle.size)
     curve = breadth.frontier(oracle, vector, k=size, thetas=thetas, **rules)
     if "sharpness" not in rules:  # the other methods have other settings of their own

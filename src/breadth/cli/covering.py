@@ -1,4 +1,4 @@
-"""How much of the relevant material the sets of an index stand for."""
+"""The vectors behind results, and how much of the relevant material a set stands for."""
 
 from __future__ import annotations
 
@@ -6,9 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from breadth.arrays import Array
 from breadth.coverage.worth import TARGETS
 from breadth.index import Index, Results
 from breadth.metrics import coverage
+
+
+def find_rows(opened: Index, where: dict[str, Any] | None, *found: Results) -> Array | None:
+    """The vectors of the documents of several results, one after the other.
+
+    None if another process has just changed the index, so that the rows of these results are no longer known.
+    """
+    oracle = opened.oracle(where)
+    rows = np.concatenate([results.selection.ids for results in found])
+    if len(rows) == 0 or rows.max() >= oracle.size:
+        return None
+    ids = [document.id for document in opened.documents(oracle.numbers[rows])]
+    return oracle.rows(rows) if ids == [hit.id for results in found for hit in results] else None
 
 
 def measure_coverage(
@@ -22,12 +36,15 @@ def measure_coverage(
     if not len(found) or asked.get("scores") is not None:
         return None
     count = max(min(TARGETS, found.searched), len(found))
-    pool = opened.search(query, k=count, theta=1.0, method="topk", **asked).selection
-    added = np.isin(found.selection.ids, pool.ids, invert=True)
-    ids = np.concatenate((pool.ids, found.selection.ids[added]))
-    scores = np.concatenate((pool.scores, found.selection.scores[added]))
-    rows = opened.oracle(asked.get("where")).rows(ids)
-    chosen = np.flatnonzero(np.isin(ids, found.selection.ids))
+    pool = opened.search(query, k=count, theta=1.0, method="topk", **asked)
+    rows = find_rows(opened, asked.get("where"), pool, found)
+    if rows is None:
+        return None
+    ids = np.concatenate((pool.selection.ids, found.selection.ids))
+    _, first = np.unique(ids, return_index=True)
+    kept = np.sort(first)  # the pool, then what the set has beside it
+    scores = np.concatenate((pool.selection.scores, found.selection.scores))[kept]
+    chosen = np.flatnonzero(np.isin(ids[kept], found.selection.ids))
     top = np.arange(len(found))
-    share = coverage(rows, scores, chosen)
-    return share, None if np.array_equal(chosen, top) else coverage(rows, scores, top)
+    share = coverage(rows[kept], scores, chosen)
+    return share, None if np.array_equal(chosen, top) else coverage(rows[kept], scores, top)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from breadth import encoders
@@ -34,6 +35,9 @@ def index(
     ] = None,
     text_field: Annotated[str | None, typer.Option(help="the field with the text")] = None,
     id_field: Annotated[str | None, typer.Option(help="the field with the id")] = None,
+    vector_field: Annotated[
+        str | None, typer.Option(help="the field with the vector, a list of numbers of unit length; no encoder then")
+    ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="replace documents whose id is there with other content")
     ] = False,
@@ -45,7 +49,9 @@ def index(
     Records that cannot be used are listed. If no record can be used, or a file cannot be read to its end, the exit code
     is 1.
     """
-    report = build_index(source, output, encoder, chunk, text_field, id_field, update, quiet=as_json)
+    if vector_field is not None and chunk is not None:
+        raise InputError("--vector-field goes without --chunk: the vector is that of the whole text")
+    report = build_index(source, output, encoder, chunk, text_field, id_field, vector_field, update, quiet=as_json)
     if as_json:
         console.print_json(report)
     else:
@@ -65,21 +71,24 @@ def build_index(
     chunk: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
+    vector_field: str | None = None,
     update: bool = False,
     quiet: bool = False,
 ) -> dict[str, Any]:
     """Read a source into an index, and report what became of its records."""
     words, overlap = parse_chunk(chunk) if chunk else (None, 0)
-    reading = open_source(source, text_field, id_field, words=words, overlap=overlap)
+    reading = open_source(source, text_field, id_field, vector_field, words, overlap)
     chosen = encoders.encoder(encoder) if encoder else None
     there = Index.exists(output)
     target = Index.open(output, chosen) if there else None
+    if target is not None and vector_field is not None:
+        reading.dim = target.dim
     started = time.perf_counter()
     done, size = Added(), 0
     batches = split_by_size(reading.documents())
     first = next(batches, None)
     if target is None and first is not None:  # nothing is made before there is something to put into it
-        target = Index.create(output, chosen)
+        target = Index.create(output, chosen, dim=reading.dim if chosen is None else None)
     if target is not None:
         with target:
             done = _add_all(target, reading, [] if first is None else _chain(first, batches), update, quiet)
@@ -88,6 +97,7 @@ def build_index(
         "added": done.added,
         "updated": done.updated,
         "unchanged": done.unchanged,
+        "removed": done.removed,
         "skipped": [{"where": one.where, "reason": one.reason} for one in reading.skipped],
         "skipped_count": reading.skipped_count,
         "documents": size,
@@ -97,15 +107,15 @@ def build_index(
 
 
 def split_by_size(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield documents in lists that are bounded in number and in size."""
+    """Yield documents in lists that are bounded in number and in size. The pieces of a document stay together."""
     batch: list[Document] = []
     size = 0
     for document in documents:
-        batch.append(document)
-        size += len(document.text)
-        if len(batch) == BATCH or size >= _CHARACTERS:
+        if (len(batch) >= BATCH or size >= _CHARACTERS) and batch[-1].root != document.root:
             yield batch
             batch, size = [], 0
+        batch.append(document)
+        size += len(document.text)
     if batch:
         yield batch
 
@@ -122,35 +132,37 @@ def _add_all(target: Index, reading: Source, batches: Iterable[list[Document]], 
     with console.rate_progress(quiet) as bar:
         task = bar.add_task("reading", total=reading.total_bytes, rate="")
         for documents in batches:
-            batch = target.update(documents) if update else _add_batch(target, documents, reading)
+            vectors = _take_vectors(reading, documents)
+            if update:
+                batch = target.update(documents, vectors, whole=True)
+            else:
+                batch = _add_batch(target, documents, vectors, reading)
             for identity, reason in batch.skipped:
                 reading.skip(reading.places.get(identity, identity), reason)
             done += replace(batch, skipped=())
             reading.places.clear()
+            reading.vectors.clear()
             rate = (done.added + done.updated) / max(1e-9, time.perf_counter() - started)
             bar.update(task, completed=reading.read_bytes, rate=f"{rate:,.0f} passages/s")
-        if update:
-            _delete_leftover_pieces(target, reading)
         bar.update(task, completed=reading.read_bytes)
     return done
 
 
-def _add_batch(target: Index, documents: list[Document], reading: Source) -> Added:
-    """Add a batch; a document whose id is there with other content is reported and left as it is."""
-    conflicts = target.find_conflicts(documents)
+def _take_vectors(reading: Source, documents: list[Document]) -> Any:
+    """The vectors of these documents, if the source has any."""
+    return None if reading.vector_field is None else np.array([reading.vectors[one.id] for one in documents])
+
+
+def _add_batch(target: Index, documents: list[Document], vectors: Any, reading: Source) -> Added:
+    """Add a batch; a document that is there with other content, or in other pieces, is reported and left as it is."""
+    conflicts = target.find_conflicts(documents, whole=True)
     for document in documents:
         if document.id in conflicts:
             where = reading.places.get(document.id, document.id)
             reading.skip(where, f"{document.id!r} is in the index with other content; --update replaces it")
-    return target.add([d for d in documents if d.id not in conflicts])
-
-
-def _delete_leftover_pieces(target: Index, reading: Source) -> None:
-    """Delete the last pieces of documents that were cut into more pieces before."""
-    for identity, count in reading.parts.items():
-        while f"{identity}#{count}" in target:
-            target.delete(f"{identity}#{count}")
-            count += 1
+    kept = [place for place, document in enumerate(documents) if document.id not in conflicts]
+    rows = None if vectors is None else vectors[kept]
+    return target.add([documents[place] for place in kept], rows, whole=True) if kept else Added()
 
 
 def _find_error(reading: Source, done: Added) -> str:
@@ -188,5 +200,6 @@ def _print_report(output: Path, report: dict[str, Any]) -> None:
     if report["documents"]:
         console.print_line(
             f"{output}: {report['added']:,} added, {report['updated']:,} updated, {report['unchanged']:,} unchanged, "
-            f"{count:,} skipped; {report['documents']:,} passages in all ({report['seconds']:.1f} s)"
+            + (f"{report['removed']:,} old pieces removed, " if report["removed"] else "")
+            + f"{count:,} skipped; {report['documents']:,} passages in all ({report['seconds']:.1f} s)"
         )

@@ -91,10 +91,10 @@ def search(
         options["prove"] = prove
     elif method == "certified" and keep is None and cover is None and chosen_theta != "auto":
         options["prove"] = PROVE
-    asked = {"where": read_where(where), "hybrid": hybrid, "scores": read_scores(scores)}
+    asked: dict[str, Any] = {"where": read_where(where), "hybrid": hybrid, "scores": read_scores(scores)}
     wanted = _read_query(query, query_vector, asked["scores"] is not None)
     with open_index(index_path, encoder) as opened:
-        found = opened.search(wanted, k=k, theta=chosen_theta, keep=keep, method=method, **asked, **options)
+        found = opened.search(wanted, k, chosen_theta, keep=keep, method=method, **asked, **options)
         shares = measure_coverage(opened, wanted, found, asked)
         adds = None if as_json or not len(found) else [reason.loss for reason in found.selection.explain()]
     if as_json:

@@ -30,18 +30,11 @@ def selection_data(found: Selection) -> dict[str, Any]:
 
 
 def results_data(results: Results) -> dict[str, Any]:
-    """Describe results as plain data."""
-    hits = [
-        {
-            "id": h.id,
-            "score": h.score,
-            "text": h.text,
-            "metadata": dict(h.metadata),
-            "copies": [{"id": c.id, "metadata": dict(c.metadata)} for c in h.copies],
-        }
-        for h in results
-    ]
-    return {"query": results.query, "searched": results.searched, "hits": hits, **selection_data(results.selection)}
+    """Describe results as plain data, with the metadata of near-copies: a reader may want to cite them all."""
+    data = results.to_dict()
+    for entry, hit in zip(data["hits"], results, strict=True):
+        entry["copies"] = [{"id": copy.id, "metadata": dict(copy.metadata)} for copy in hit.copies]
+    return {**data, **selection_data(results.selection)}
 
 
 def shares_data(shares: tuple[float, float | None] | None) -> dict[str, float | None]:

@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from breadth.errors import InputError
 from breadth.index import Document
 from breadth.sources.pieces import cut_into_pieces
+from breadth.sources.vectors import Row, read_vector
 
 TEXT_FIELDS = ("text", "passage", "content", "body", "answer")
 """Fields that hold the text, unless another one is named; the first of them that a record has counts."""
@@ -59,6 +62,7 @@ class Source:
     read_bytes   how much has been read, of `total_bytes`.
     places       where each document stands, by id.
     vectors      the vector of each document, by id, if there is a `vector_field`.
+    dim          how many numbers a vector must have; as many as the first one has, if nothing else is said.
     parts        the number of pieces that each text was cut into, by id.
     """
 
@@ -77,11 +81,13 @@ class Source:
     fields: dict[str, None] = field(default_factory=dict)
     read_bytes: int = 0
     places: dict[str, str] = field(default_factory=dict)
-    vectors: dict[str, list[float]] = field(default_factory=dict)
+    vectors: dict[str, Row] = field(default_factory=dict)
+    dim: int | None = None
     parts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._ids: set[str] = set()
+        self._row: Row = np.empty(0, dtype=np.float32)
 
     def skip(self, where: str, reason: str) -> None:
         """Report a record that cannot be used."""
@@ -106,7 +112,7 @@ class Source:
                 self._ids.add(document.id)
                 self.places[document.id] = where
                 if self.vector_field is not None:
-                    self.vectors[document.id] = record[self.vector_field]
+                    self.vectors[document.id] = self._row
                 yield document
             if self.records >= _PATIENCE and not self._ids:
                 self.stop(where, f"not one of the first {self.records:,} records can be used")
@@ -135,6 +141,9 @@ class Source:
             if self.words is None:
                 yield _make_document(identity, text, rest)
                 return
+            if identity in self.parts:
+                self.skip(where, f"the id {identity!r} was used before")
+                return
             yield from self._make_pieces(identity, text, {**rest, "part_of": identity})
         except InputError as error:
             self.skip(where, str(error))
@@ -142,10 +151,10 @@ class Source:
     def _find_fault(self, text: Any, record: Mapping[str, Any]) -> str:
         """Why a record cannot be used; an empty text if it can."""
         if self.vector_field is not None:
-            vector = record.get(self.vector_field)
-            numbers = isinstance(vector, list) and all(isinstance(one, int | float) for one in vector)
-            if not (vector and numbers):
-                return f"no vector: the field {self.vector_field} is missing, or not a list of numbers"
+            row = read_vector(record.get(self.vector_field), self.dim)
+            if isinstance(row, str):
+                return f"no vector: the field {self.vector_field} is {row}"
+            self.dim, self._row = len(row), row
             return "" if isinstance(text, str) else "the text is not a text"
         if isinstance(text, str) and text.strip():
             return ""
@@ -153,20 +162,18 @@ class Source:
 
     def _make_pieces(self, identity: str, text: str, metadata: dict[str, Any]) -> Iterator[Document]:
         assert self.words is not None
-        count = 0
-        for piece in cut_into_pieces(text, self.words, self.overlap):
-            yield _make_document(f"{identity}#{count}", piece, dict(metadata))
-            count += 1
-        self.parts[identity] = count
+        for number, piece in enumerate(cut_into_pieces(text, self.words, self.overlap)):
+            yield _make_document(f"{identity}#{number}", piece, dict(metadata), identity)
+            self.parts[identity] = number + 1
 
 
-def _make_document(identity: str, text: str, metadata: dict[str, Any]) -> Document:
+def _make_document(identity: str, text: str, metadata: dict[str, Any], parent: str | None = None) -> Document:
     if len(text) > MOST_CHARACTERS:
         raise InputError(
             f"the text has {len(text):,} characters, and a passage may have {MOST_CHARACTERS:,}; "
             "cut it into pieces, for example with --chunk 200w"
         )
-    return Document(identity, text, metadata)
+    return Document(identity, text, metadata, parent)
 
 
 def _to_id(value: Any) -> str | None:
