@@ -14,8 +14,10 @@ import breadth
 from breadth import ArrayOracle, Problem
 from breadth.certified.effort import EFFORT
 from breadth.clock import NO_LIMIT
+from breadth.constraints import NO_CONSTRAINTS, Constraints
+from breadth.constraints.groups import Groups
 from breadth.drivers import run
-from breadth.feasible import Constraints, allows, best_sum, find_losses
+from breadth.feasible import allows, best_sum, find_losses
 from breadth.methods.frank_wolfe import ZERO_GAP, Iterate, Move, climb, exact_step
 from breadth.oracles import describe
 from breadth.problem import exchange_gain, floor
@@ -474,10 +476,10 @@ def test_rows_excluded_from_better_sets_are_in_none(sharpness):
             continue
         order = np.argsort(-case.c, kind="stable")
         labels = case.constraints.get("groups")
-        limits = Constraints()
+        limits = NO_CONSTRAINTS
         if labels is not None:
             names = np.array(labels, dtype=object)
-            limits = Constraints(groups=lambda ids, names=names: names[ids], per_group=case.constraints["per_group"])
+            limits = Constraints((Groups(lambda ids, names=names: names[ids], case.constraints["per_group"]),))
         problem = Problem(case.q, case.k, case.theta, sharpness=sharpness, constraints=limits)
         table = Table(problem, Shortlist(order, case.E[order], case.c[order], 0, -np.inf), case.n)
         form, first = Form.plain(table), table.pick()
@@ -578,7 +580,7 @@ def test_the_best_vertex_under_caps_is_picked_row_by_row(sharpness):
         if case.largest < case.k:
             continue
         names = np.array(case.constraints["groups"], dtype=object)
-        limits = Constraints(groups=lambda ids, names=names: names[ids], per_group=case.constraints["per_group"])
+        limits = Constraints((Groups(lambda ids, names=names: names[ids], case.constraints["per_group"]),))
         problem = Problem(case.q, case.k, case.theta, sharpness=sharpness, constraints=limits)
         table = Table(problem, Shortlist(np.arange(case.n), case.E, case.c, 0, -np.inf), case.n)
         slope = rng.standard_normal(case.n)

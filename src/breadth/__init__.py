@@ -1,10 +1,12 @@
 """Diversity-aware retrieval: the k passages that are together relevant to the query and different."""
 
-from breadth import metrics
+from breadth import metrics, oracles
 from breadth.api import aselect, frontier, methods, select, select_many
 from breadth.errors import (
     BreadthError,
+    ContractError,
     EncoderError,
+    EngineError,
     InputError,
     MissingExtraError,
     OracleError,
@@ -14,6 +16,7 @@ from breadth.errors import (
 from breadth.explanation import Explanation, Reason
 from breadth.frontier import Frontier
 from breadth.index import Document, Index
+from breadth.opening import open
 from breadth.oracles import ArrayOracle, CachingOracle, CompactOracle, CountingOracle, Oracle
 from breadth.problem import Problem
 from breadth.selection import Certificate, Selection
@@ -26,9 +29,11 @@ __all__ = [
     "CachingOracle",
     "Certificate",
     "CompactOracle",
+    "ContractError",
     "CountingOracle",
     "Document",
     "EncoderError",
+    "EngineError",
     "Explanation",
     "Frontier",
     "Index",
@@ -46,6 +51,8 @@ __all__ = [
     "frontier",
     "methods",
     "metrics",
+    "open",
+    "oracles",
     "select",
     "select_many",
 ]

@@ -16,7 +16,7 @@ from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.shortlist.bound import Aim, Form, Relaxed, dominant_diagonal, even_diagonal, relax
-from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
+from breadth.shortlist.fetch import Shortlist, fetch_shortlist
 from breadth.shortlist.table import Table
 
 _UNDECIDED = 0.02
@@ -70,12 +70,12 @@ def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effor
     while True:
         rounds += 1
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= effort.most_rows or clock.is_over()
+        last = shortlist.is_final or count >= effort.most_rows or clock.is_over()
         found, size = search_table(problem, shortlist, size, clock, effort, last=last)
         if found is not None and (last or clock.is_over() or is_settled(found)):
             break
         if last:
-            raise say_nothing_fits(problem, len(shortlist))
+            raise problem.constraints.say_nothing_fits(len(shortlist))
         count *= 2
     found.swap_optimal = is_settled(found) and not clock.is_over()
     found.note("shortlist", rounds, "time_limit" if clock.is_over() else "rows")

@@ -1,0 +1,42 @@
+"""Checks and errors that adapters share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from breadth.arrays import Array
+from breadth.checks import UNIT_TOLERANCE
+from breadth.errors import BreadthError, EngineError, InputError
+
+SAMPLE = 1000
+"""Rows that are looked at when an engine is opened. Every row that is fetched later is checked as well."""
+
+
+def check_rows(rows: Any, name: str, remedy: str) -> Array:
+    """Return fetched rows as float32, or an error unless all are finite and of unit length.
+
+    name     the collection, for the message
+    remedy   what to do about rows of another length
+    """
+    array = np.asarray(rows, dtype=np.float32)
+    lengths = np.sqrt(np.einsum("...d,...d->...", array, array)).ravel()
+    wrong = ~(np.abs(lengths - 1.0) <= UNIT_TOLERANCE)
+    if wrong.any():
+        length = float(lengths[int(np.argmax(wrong))])
+        raise InputError(f"{name}: a row has length {length:.6g}, not 1; {remedy}")
+    return array
+
+
+@contextmanager
+def engine_errors(name: str, *kinds: type[BaseException]) -> Iterator[None]:
+    """Turn errors of these kinds, which an engine's package raises, into an `EngineError` that names the engine."""
+    try:
+        yield
+    except BreadthError:
+        raise
+    except kinds as error:
+        raise EngineError(f"{name}: {type(error).__name__}: {error}") from error

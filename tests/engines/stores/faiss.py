@@ -1,0 +1,56 @@
+"""FAISS indexes of every kind, written to a file and opened from it."""
+
+from __future__ import annotations
+
+import faiss
+import numpy as np
+
+import breadth
+from tests.engines.stores.store import Place, Store
+
+
+def fill_with(factory: str, metric: int = faiss.METRIC_INNER_PRODUCT, **settings):
+    def fill(place: Place, rows, keys=None, metadata=None, texts=None):
+        lists = max(1, min(64, len(rows) // 40))
+        index = faiss.index_factory(rows.shape[1], factory.format(lists=lists), metric)
+        if not index.is_trained:
+            index.train(rows)
+        if keys is None:
+            index.add(rows)
+        else:
+            index.add_with_ids(rows, np.array(keys))
+        path = place.folder / "index.faiss"
+        faiss.write_index(index, str(path))
+        entries = None
+        if metadata is not None:
+            texts = texts or [f"text {i}" for i in range(len(rows))]
+            entries = {
+                i: {"text": text, **entry}
+                for i, text, entry in zip(keys or range(len(rows)), texts, metadata, strict=True)
+            }
+        return breadth.oracles.faiss(path, documents=entries, **settings)
+
+    return fill
+
+
+TRAINED = {"takes_empty": False}
+PROBES_ONE = {**TRAINED, "recall": 0.3}
+LOSSY = {**TRAINED, "tolerance": 0.02, "row_error": 0.03, "recall": 0.7}
+STORES = (
+    Store("faiss", "flat", fill_with("Flat"), exact=True),
+    Store("faiss", "flat-l2", fill_with("Flat", faiss.METRIC_L2), exact=True),
+    Store("faiss", "flat-own-ids", fill_with("IDMap,Flat"), exact=True, keys=("number",)),
+    Store("faiss", "hnsw", fill_with("HNSW32"), exact=False),
+    Store("faiss", "ivf", fill_with("IVF{lists},Flat"), exact=False, options=PROBES_ONE),
+    Store(
+        "faiss",
+        "ivf-own-ids",
+        fill_with("IVF{lists},Flat"),
+        exact=False,
+        keys=("number",),
+        options=PROBES_ONE,
+    ),
+    Store("faiss", "ivf-all-lists", fill_with("IVF{lists},Flat", nprobe=64), exact=True, options=TRAINED),
+    Store("faiss", "sqfp16", fill_with("SQfp16"), exact=True, options={"tolerance": 6e-4, "row_error": 5e-4}),
+    Store("faiss", "sq8", fill_with("SQ8"), exact=False, options=LOSSY),
+)
