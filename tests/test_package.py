@@ -19,11 +19,14 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = [
     "errors",
+    "display",
+    "frames",
     "arrays",
     "bootstrap",
     "clock",
     "explanation",
     "ranking",
+    "foreign",
     "checks",
     "settings",
     "filters",
@@ -62,8 +65,10 @@ LAYERS = [
 """Each may import those before it, and itself."""
 
 OPTIONAL = {
-    "numba": {"kernels/numba.py"},
+    "numba": {"kernels/compiling.py", "kernels/numba.py"},
     "torch": {"oracles/torch.py"},
+    "pandas": {"frames.py"},
+    "polars": {"frames.py"},
     "faiss": {"engines/faiss.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},
@@ -77,15 +82,17 @@ OPTIONAL = {
     "onnxruntime": {"encoders/onnx.py"},
     "bm25s": {"index/bm25.py"},
     "Stemmer": {"index/bm25.py"},
-    "pyarrow": {"sources.py"},
+    "pyarrow": {"sources/parquet.py"},
     "matplotlib": {"cli/plots.py"},
-    "rich": {"cli/__init__.py", "cli/show.py"},
+    "rich": {"cli/__init__.py", "cli/console.py", "cli/show.py", "cli/show_diagnosis.py"},
     "typer": {
         "cli/__init__.py",
         "cli/app.py",
+        "cli/comparing.py",
         "cli/demo.py",
         "cli/diagnosing.py",
         "cli/indexing.py",
+        "cli/managing.py",
         "cli/options.py",
         "cli/reference.py",
         "cli/searching.py",
