@@ -82,10 +82,14 @@ STORES = (
     ),
     pgvector_store("hnsw-scanned", fill_with("hnsw (embedding vector_l2_ops)", exact=True), exact=True),
     pgvector_store(
-        "ivfflat", fill_with("ivfflat (embedding vector_ip_ops) WITH (lists = 5)", probes=2), exact=False,
+        "ivfflat",
+        fill_with("ivfflat (embedding vector_ip_ops) WITH (lists = 5)", probes=2),
+        exact=False,
         options={"recall": 0.5},
     ),
     pgvector_store("half", fill_with(kind="halfvec"), exact=True, options=HALF),
-    pgvector_store("half-hnsw", fill_with("hnsw (embedding halfvec_ip_ops)", kind="halfvec"), exact=False, options=HALF),
+    pgvector_store(
+        "half-hnsw", fill_with("hnsw (embedding halfvec_ip_ops)", kind="halfvec"), exact=False, options=HALF
+    ),
     pgvector_store("async", fill_with(opener=breadth.oracles.apgvector), exact=True, keys=("uuid",)),
-)  # fmt: skip
+)
