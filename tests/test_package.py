@@ -70,6 +70,8 @@ OPTIONAL = {
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},
     "pymilvus": {"engines/milvus/oracle.py"},
+    "qdrant_client": {"engines/qdrant/client.py"},
+    "qdrant_edge": {"engines/qdrant/edge.py"},
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from breadth.engines import chroma, faiss, milvus, pgvector
+from breadth.engines import chroma, faiss, milvus, pgvector, qdrant
 from breadth.engines.address import Locate, one_place, place_and_part
 
 
@@ -120,6 +120,34 @@ ENGINES: dict[str, Engine] = {
             filters=True,
             audits=True,
             limit="16,384",
+        ),
+        Engine(
+            name="qdrant",
+            open=qdrant.qdrant,
+            form="qdrant:URL/COLLECTION",
+            locate=place_and_part("source", "collection"),
+            extra="qdrant",
+            description="a Qdrant server, or a folder of the client's local mode",
+            exact="with exact=True; always in local mode",
+            ids="whole numbers, UUIDs",
+            rows="with the ids",
+            mean=False,
+            filters=True,
+            audits=True,
+        ),
+        Engine(
+            name="qdrant_edge",
+            open=qdrant.qdrant_edge,
+            form="qdrant_edge:FOLDER",
+            locate=one_place("folder"),
+            extra="qdrant-edge",
+            description="a shard of Qdrant Edge in a folder",
+            exact="with exact=True",
+            ids="whole numbers, UUIDs",
+            rows="with the ids",
+            mean=False,
+            filters=True,
+            audits=True,
         ),
     )
 }

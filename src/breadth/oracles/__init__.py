@@ -4,6 +4,7 @@ from breadth.engines.chroma import chroma
 from breadth.engines.faiss import faiss
 from breadth.engines.milvus import milvus
 from breadth.engines.pgvector import apgvector, pgvector
+from breadth.engines.qdrant import qdrant, qdrant_edge
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import (
@@ -62,4 +63,6 @@ __all__ = [
     "faiss",
     "milvus",
     "pgvector",
+    "qdrant",
+    "qdrant_edge",
 ]

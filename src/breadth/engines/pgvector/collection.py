@@ -18,6 +18,7 @@ from breadth.engines.metric import Metric, rescore, unit_rows
 from breadth.engines.pgvector.driver import Batch, Statement, Talk, sql
 from breadth.engines.pgvector.filters import Translation
 from breadth.engines.pgvector.table import Names, Table, read_dimension, read_table
+from breadth.engines.scan import FEW
 from breadth.errors import InputError, OracleError
 from breadth.filters import read_filter
 from breadth.oracles.protocol import Payload
@@ -25,8 +26,6 @@ from breadth.oracles.protocol import Payload
 _SIGNS = {Metric.INNER: "<#>", Metric.COSINE: "<=>", Metric.SQUARED: "<->"}
 _MOST_EF = 1000
 """The largest hnsw.ef_search that pgvector takes."""
-_FEW = 10_000
-"""A filter that leaves at most so many rows is answered by scanning them: that is quick, and misses nothing."""
 _WHOLE_NUMBERS = ("int2", "int4", "int8")
 
 
@@ -58,7 +57,7 @@ class Collection:
 
     @property
     def index(self) -> str | None:
-        scans = self.effort.scan or (self.where is not None and self.size <= _FEW)
+        scans = self.effort.scan or (self.where is not None and self.size <= FEW)
         return None if scans else self.table.indexes.get(self.metric)
 
     @property
