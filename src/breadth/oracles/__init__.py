@@ -2,6 +2,7 @@
 
 from breadth.engines.chroma import chroma
 from breadth.engines.faiss import faiss
+from breadth.engines.lancedb import lancedb
 from breadth.engines.milvus import milvus
 from breadth.engines.pgvector import apgvector, pgvector
 from breadth.oracles.array import ArrayOracle
@@ -60,6 +61,7 @@ __all__ = [
     "chroma",
     "describe",
     "faiss",
+    "lancedb",
     "milvus",
     "pgvector",
 ]
