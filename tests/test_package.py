@@ -67,6 +67,7 @@ OPTIONAL = {
     "chromadb": {"engines/chroma/oracle.py"},
     "faiss": {"engines/faiss.py"},
     "lancedb": {"engines/lancedb/oracle.py"},
+    "usearch": {"engines/usearch.py"},
     "httpx": {"engines/chroma/oracle.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},

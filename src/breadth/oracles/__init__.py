@@ -5,6 +5,7 @@ from breadth.engines.faiss import faiss
 from breadth.engines.lancedb import lancedb
 from breadth.engines.milvus import milvus
 from breadth.engines.pgvector import apgvector, pgvector
+from breadth.engines.usearch import usearch
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import (
@@ -64,4 +65,5 @@ __all__ = [
     "lancedb",
     "milvus",
     "pgvector",
+    "usearch",
 ]

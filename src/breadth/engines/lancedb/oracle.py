@@ -91,9 +91,7 @@ class LanceOracle:
         kind, own = _find_index(table, self._vectors)
         name = check_choice(metric or own or "dot", "metric", _METRICS)
         if own is not None and name != own and not exact:
-            raise InputError(
-                f"metric: the index measures {own!r}; leave metric out, or scan with exact=True"
-            )
+            raise InputError(f"metric: the index measures {own!r}; leave metric out, or scan with exact=True")
         self._distance, self._metric = name, _METRICS[name]
         self.exact = exact or kind is None
         self._knobs = {"nprobes": nprobes, "ef": ef}
