@@ -66,6 +66,8 @@ OPTIONAL = {
     "torch": {"oracles/torch.py"},
     "chromadb": {"engines/chroma/oracle.py"},
     "faiss": {"engines/faiss.py"},
+    "lancedb": {"engines/lancedb/oracle.py"},
+    "usearch": {"engines/usearch.py"},
     "httpx": {"engines/chroma/oracle.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from breadth.engines import chroma, faiss, milvus, pgvector, qdrant
+from breadth.engines import chroma, faiss, lancedb, milvus, pgvector, qdrant, usearch
 from breadth.engines.address import Locate, one_place, place_and_part
 
 
@@ -70,6 +70,34 @@ ENGINES: dict[str, Engine] = {
             description="an index in memory or in a file",
             exact="Flat and SQfp16; IVF,Flat if nprobe covers all lists",
             ids="whole numbers",
+            rows="with the ids",
+            mean=True,
+            filters=True,
+            audits=True,
+        ),
+        Engine(
+            name="usearch",
+            open=usearch.usearch,
+            form="usearch:FILE",
+            locate=one_place("index"),
+            extra="usearch",
+            description="an HNSW index in memory or in a file",
+            exact="with exact=True or a filter, if numbers are float16 or wider",
+            ids="whole numbers",
+            rows="with the ids",
+            mean=True,
+            filters=True,
+            audits=True,
+        ),
+        Engine(
+            name="lancedb",
+            open=lancedb.lancedb,
+            form="lancedb:FOLDER/TABLE",
+            locate=place_and_part("path", "table"),
+            extra="lancedb",
+            description="a table in a folder, or in object storage",
+            exact="without an index on the vectors, or with exact=True",
+            ids="any column of numbers or text, or row ids",
             rows="with the ids",
             mean=True,
             filters=True,

@@ -9,6 +9,15 @@ import breadth
 from tests.engines.stores.store import Place, Store
 
 
+def gather_documents(rows, keys, metadata, texts):
+    """What an engine that holds vectors alone is given beside them."""
+    if metadata is None:
+        return None
+    texts = texts or [f"text {i}" for i in range(len(rows))]
+    ids = range(len(rows)) if keys is None else keys
+    return {i: {"text": text, **entry} for i, text, entry in zip(ids, texts, metadata, strict=True)}
+
+
 def fill_with(factory: str, metric: int = faiss.METRIC_INNER_PRODUCT, **settings):
     def fill(place: Place, rows, keys=None, metadata=None, texts=None):
         lists = max(1, min(64, len(rows) // 40))
@@ -21,14 +30,7 @@ def fill_with(factory: str, metric: int = faiss.METRIC_INNER_PRODUCT, **settings
             index.add_with_ids(rows, np.array(keys))
         path = place.folder / "index.faiss"
         faiss.write_index(index, str(path))
-        entries = None
-        if metadata is not None:
-            texts = texts or [f"text {i}" for i in range(len(rows))]
-            entries = {
-                i: {"text": text, **entry}
-                for i, text, entry in zip(keys or range(len(rows)), texts, metadata, strict=True)
-            }
-        return breadth.oracles.faiss(path, documents=entries, **settings)
+        return breadth.oracles.faiss(path, documents=gather_documents(rows, keys, metadata, texts), **settings)
 
     return fill
 
