@@ -11,8 +11,6 @@ from tests.engines.stores.store import Place, Store
 
 _MODULES = (faiss, usearch, lancedb, chroma, pgvector, milvus, qdrant)
 
-STORES: dict[str, Store] = {
-    store.name: store for module in _MODULES for store in module.STORES
-}
+STORES: dict[str, Store] = {store.name: store for module in _MODULES for store in module.STORES}
 
 __all__ = ["STORES", "Place", "Store"]

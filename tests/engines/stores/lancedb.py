@@ -40,8 +40,8 @@ def hnsw_sq(n):
 
 NORMALISED = {"checks_lengths": False, "row_error": 2e-7}
 STORES = (
-    Store("lancedb", "scan", fill_with(), exact=True, keys=("text", "number", None)),
+    Store("lancedb", "scan", fill_with(), exact=True, keys=("text", "number", None), measured=True),
     Store("lancedb", "scan-l2", fill_with(metric="l2"), exact=True),
-    Store("lancedb", "ivf-flat", fill_with(ivf_flat), exact=False, keys=("text",)),
+    Store("lancedb", "ivf-flat", fill_with(ivf_flat), exact=False, keys=("text",), measured=True),
     Store("lancedb", "hnsw-cosine", fill_with(hnsw_sq, scale=3.0), exact=False, keys=("text",), options=NORMALISED),
 )

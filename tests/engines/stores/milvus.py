@@ -65,13 +65,14 @@ NORMALISED = {"checks_lengths": False, "row_error": 1e-7}
 lite = partial(Store, "milvus", exact=True)
 server = partial(Store, "milvus", serve=serve)
 STORES = (
-    lite("lite", fill_with("FLAT", "IP"), keys=(None, "text")),
+    lite("lite", fill_with("FLAT", "IP"), keys=(None, "text"), measured=True),
     lite("lite-cosine", fill_with("FLAT", "COSINE", scale=3.0), options=NORMALISED),
-    server("server-flat", fill_with("FLAT", "IP"), exact=True),
+    server("server-flat", fill_with("FLAT", "IP"), exact=True, measured=True),
     server(
         "server-hnsw",
         fill_with("HNSW", "COSINE", scale=3.0, M=16, efConstruction=100),
         exact=False,
         options=NORMALISED,
+        measured=True,
     ),
 )

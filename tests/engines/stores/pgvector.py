@@ -71,9 +71,9 @@ def fill_with(index: str | None = None, opener=None, kind="vector", columns=Fals
 HALF = {"tolerance": 6e-4, "row_error": 5e-4}
 pgvector_store = partial(Store, "pgvector", serve=serve)
 STORES = (
-    pgvector_store("scan", fill_with(), exact=True, keys=(None, "text", "uuid")),
+    pgvector_store("scan", fill_with(), exact=True, keys=(None, "text", "uuid"), measured=True),
     pgvector_store("columns", fill_with(columns=True), exact=True),
-    pgvector_store("hnsw", fill_with("hnsw (embedding vector_ip_ops)"), exact=False),
+    pgvector_store("hnsw", fill_with("hnsw (embedding vector_ip_ops)"), exact=False, measured=True),
     pgvector_store(
         "hnsw-cosine",
         fill_with("hnsw (embedding vector_cosine_ops)", scale=3.0),

@@ -71,10 +71,10 @@ NORMALISES = {"checks_lengths": False, "row_error": 2e-7}
 client_store = partial(Store, "qdrant", exact=True)
 edge_store = partial(Store, "qdrant_edge")
 STORES = (
-    client_store("memory", fill_client("Dot", True), keys=(None, "uuid")),
+    client_store("memory", fill_client("Dot", True), keys=(None, "uuid"), measured=True),
     client_store("folder", fill_client("Dot", False)),
     client_store("cosine", fill_client("Cosine", True), options=NORMALISES),
     client_store("euclid", fill_client("Euclid", True), options={"tolerance": 2e-6}),
-    edge_store("scan", fill_edge(edge.Distance.Dot, False, exact=True), exact=True, keys=(None, "uuid")),
-    edge_store("hnsw", fill_edge(edge.Distance.Cosine, True), exact=False, options=NORMALISES),
+    edge_store("scan", fill_edge(edge.Distance.Dot, False, exact=True), exact=True, keys=(None, "uuid"), measured=True),
+    edge_store("hnsw", fill_edge(edge.Distance.Cosine, True), exact=False, options=NORMALISES, measured=True),
 )

@@ -26,8 +26,8 @@ HALF = {"tolerance": 6e-4, "row_error": 5e-4}
 NORMALISED = {"checks_lengths": False, "row_error": 2e-7}
 ROUNDED = {**LOSSY, "takes_empty": True}
 STORES = (
-    Store("usearch", "hnsw", fill_with(), exact=False, keys=(None, "number")),
-    Store("usearch", "half-scan", fill_with("f16", exact=True), exact=True, options=HALF),
+    Store("usearch", "hnsw", fill_with(), exact=False, keys=(None, "number"), measured=True),
+    Store("usearch", "half-scan", fill_with("f16", exact=True), exact=True, options=HALF, measured=True),
     Store("usearch", "bf16", fill_with(None), exact=False, options=ROUNDED),
     Store("usearch", "cosine", fill_with(metric="cos", scale=3.0), exact=False, options=NORMALISED),
     Store("usearch", "l2-scan", fill_with(metric="l2sq", exact=True), exact=True),
