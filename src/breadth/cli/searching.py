@@ -25,8 +25,10 @@ from breadth.cli.options import (
     read_theta,
     read_where,
     takes_constraints,
+    warn_of_unknown_fields,
 )
 from breadth.errors import InputError
+from breadth.methods.registry import METHODS
 
 PROVE = 0.1
 """Seconds for closing the gap: often enough to prove a set optimal, and hardly noticed at a terminal."""
@@ -37,7 +39,7 @@ Hybrid = Annotated[float, typer.Option("--hybrid", help="weight of BM25 beside t
 @takes_constraints
 def search(
     index_path: IndexPath,
-    query: Annotated[str | None, typer.Argument(help="what to search for")] = None,
+    query: Annotated[str | None, typer.Argument(help="what to search for", metavar="QUERY")] = None,
     k: K = 10,
     theta: Theta = None,
     keep: Keep = None,
@@ -72,6 +74,8 @@ def search(
     options = allowed | read_options(option or [])
     options |= {"sharpness": sharpness, "cover": cover, "pool": pool, "time_limit": time_limit}
     chosen_theta = read_theta(theta)
+    if pool is None and method in METHODS and METHODS[method].needs_scores:
+        raise InputError(f"method {method} compares all passages it chooses from; say how many these are: --pool 1000")
     if prove is not None:
         options["prove"] = prove
     elif method == "certified" and keep is None and cover is None and chosen_theta != "auto":
@@ -79,6 +83,7 @@ def search(
     asked: dict[str, Any] = {"where": read_where(where), "hybrid": hybrid, "scores": read_scores(scores)}
     wanted = _read_query(query, query_vector, asked["scores"] is not None)
     with open_index(index_path, encoder) as opened:
+        warn_of_unknown_fields(opened, asked["where"])
         found = opened.search(wanted, k, chosen_theta, keep=keep, method=method, **asked, **options)
         shares = measure_coverage(opened, wanted, found, asked)
         adds = None if as_json or not len(found) else [reason.loss for reason in found.selection.explain()]
@@ -86,8 +91,8 @@ def search(
         console.print_json({**show.results_data(found), **show.shares_data(shares)})
         return
     if len(found):
-        title = f"{query!r}: {len(found)} of {found.searched:,} passages" if query else f"{len(found)} passages"
-        console.print_table(show.hits_table(found, title, adds))
+        what = "" if query is None else f"{query!r}: "
+        console.print_table(f"{what}{len(found)} of {found.searched:,} passages", show.hits_table(found, adds))
         if shares is not None:
             console.print_line(show.coverage_sentence(len(found), *shares))
     show.print_summary(found, k)
