@@ -51,9 +51,9 @@ def ray(
             package.init(address=address)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise EngineError(f"Ray: cannot join the cluster at {address!r}: {error}") from error
-    workers = max(1, int(package.cluster_resources().get("CPU", 1) // cpus))
-    parts, array = plan_parts(vectors, shards, workers)
     share = check_number(cpus, "cpus", 0.001)
+    workers = max(1, int(package.cluster_resources().get("CPU", 1) // share))
+    parts, array = plan_parts(vectors, shards, workers)
     sent = [None if array is None else package.put(np.asarray(array[part.start : part.stop])) for part in parts]
     attempts = 0 if restarts == 0 else check_count(restarts, "restarts")
     started = _start(package, parts, sent, share, attempts)
