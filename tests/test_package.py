@@ -57,6 +57,7 @@ LAYERS = [
     "encoders",
     "index",
     "opening",
+    "searcher",
     "sources",
     "cli",
     "__init__",
