@@ -98,6 +98,7 @@ OPTIONAL = {
         "cli/comparing.py",
         "cli/demo.py",
         "cli/diagnosing.py",
+        "cli/engines.py",
         "cli/indexing.py",
         "cli/managing.py",
         "cli/options.py",
