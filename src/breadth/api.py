@@ -8,10 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from breadth import drivers
-from breadth.arguments import NAMES, read_constraints
 from breadth.certified import tradeoff
 from breadth.checks import (
     check_choice,
@@ -21,8 +18,11 @@ from breadth.checks import (
     check_query,
     check_relevance,
     check_sharpness,
+    check_table,
 )
 from breadth.clock import Clock
+from breadth.constraints.protocol import Scope
+from breadth.constraints.registry import list_arguments, read_constraints
 from breadth.errors import InputError, OracleError
 from breadth.explain import explain
 from breadth.explanation import Explanation
@@ -115,9 +115,10 @@ def select(
     """
     if cover is not None:
         method, options = _read_cover(cover, method, options)
+    further, options = _split(options)
     wishes = {
         "distinct": distinct, "groups": groups, "per_group": per_group, "pinned": pinned, "excluded": excluded,
-        "floor": floor, "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget,
+        "floor": floor, "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget, **further,
     }  # fmt: skip
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
@@ -180,9 +181,7 @@ def select_many(
     asked = _Asked(k, theta, keep, None, method, pool, time_limit, options, sharpness, wishes)
     oracle = _make_oracle(vectors)
     name, many = ("queries", queries) if scores is None else ("scores", scores)
-    many = np.asarray(many)
-    if many.ndim != 2:
-        raise InputError(f"{name} must have two dimensions, one row for each query, got shape {many.shape}")
+    many = check_table(many, name)
     # With scores from outside every query has a collection of its own, so nothing can be shared.
     together = _TOGETHER if scores is None else 1
     found: list[Selection] = []
@@ -217,7 +216,9 @@ def frontier(
     clock = Clock(_check_time_limit(time_limit))
     wishes, others = _split(constraints)
     if others:
-        raise InputError(f"frontier has no argument {next(iter(others))!r}; its constraints are {', '.join(NAMES)}")
+        raise InputError(
+            f"frontier has no argument {next(iter(others))!r}; its constraints are {', '.join(list_arguments())}"
+        )
     asked = _Asked(k, None, None, None, "certified", None, time_limit, {}, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
     curve = drivers.run(tradeoff.frontier(problem, describe(oracle), thetas=checked, clock=clock), oracle)
@@ -283,7 +284,7 @@ class _Asked:
             if wishes.get(name) is None:
                 wishes[name] = getattr(setting, name)
         numbered = hasattr(oracle, "scores") or hasattr(oracle, "above")
-        constraints = read_constraints(oracle.size, numbered, problem.k, **wishes)
+        constraints = read_constraints(Scope(oracle.size, numbered, problem.k), **wishes)
         return engine, replace(problem, sharpness=setting.sharpness, constraints=constraints)
 
     def tell(self, selection: Selection) -> Selection:
@@ -374,7 +375,7 @@ def _read_cover(cover: float, method: str, options: dict[str, Any]) -> tuple[str
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The constraints among keyword arguments, and the others."""
-    wishes = {name: options[name] for name in NAMES if name in options}
+    wishes = {name: options[name] for name in list_arguments() if name in options}
     return wishes, {name: value for name, value in options.items() if name not in wishes}
 
 

@@ -13,7 +13,7 @@ from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.selection import Selection, conclude
 from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import fix_floor, say_nothing_fits
+from breadth.shortlist.fetch import fix_constraints
 from breadth.shortlist.partial import Partial
 from breadth.shortlist.pick import pick_on_shortlist
 
@@ -68,7 +68,7 @@ def _pick_within(
     problem: Problem, facts: Facts, method: str, relevance_share: float, clock: Clock
 ) -> Asking[Selection]:
     """The same under constraints: a step asks for more and more of the best rows until one of them may join."""
-    problem = yield from fix_floor(problem, facts)
+    problem = yield from fix_constraints(problem, facts)
     partial = Partial(problem)
     partial.pin((yield from Rows(problem.constraints.pinned)))
     stats: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def _pick_within(
         if not joined:
             break
     if len(partial) == 0:
-        raise say_nothing_fits(problem, facts.size)
+        raise problem.constraints.say_nothing_fits(facts.size)
     ids, rows = np.array(partial.ids), np.array(partial.rows)
     return conclude(problem, ids, rows, method, picked_in_order=True, stats=stats)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
-from breadth.errors import InputError
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top, TopRows
@@ -55,40 +54,30 @@ def fetch_shortlist(problem: Problem, facts: Facts, count: int) -> Asking[Shortl
     else:
         ids, line = (array[0] for array in (yield from Top(problem.query[None], count)))
     scores = np.asarray(line, dtype=np.float64)
-    constraints = problem.constraints.fix_floor(float(scores[min(problem.k, len(ids)) - 1]))
+    constraints = problem.constraints.fix(float(scores[min(problem.k, len(ids)) - 1]))
     ceiling, is_cut = float(scores[-1]), len(ids) < count or count == facts.most_rows < facts.size
-    if len(ids) == facts.size or (constraints.floor is not None and ceiling < constraints.floor):
+    if len(ids) == facts.size or ceiling < constraints.floor:
         ceiling = -np.inf
-    kept = constraints.admit(ids, scores) & np.isin(ids, constraints.pinned, invert=True)
-    pins, ids, scores = constraints.pinned, ids[kept], scores[kept]
+    pins, kept = constraints.pinned, constraints.admit(ids, scores)
+    if len(pins):
+        kept &= np.isin(ids, pins, invert=True)
+    if not kept.all():
+        ids, scores = ids[kept], scores[kept]
+        rows = None if rows is None else rows[kept]
     if rows is not None:
-        rows = rows[kept] if not kept.all() else rows
         if len(pins):
             rows = np.concatenate(((yield from Rows(pins)), rows))
     else:
-        rows = yield from Rows(np.concatenate((pins, ids)))
+        rows = yield from Rows(np.concatenate((pins, ids)) if len(pins) else ids)
     if len(pins):
         pinned_scores = np.asarray(rows[: len(pins)], dtype=np.float64) @ problem.query
         ids, scores = np.concatenate((pins, ids)), np.concatenate((pinned_scores, scores))
     return Shortlist(ids, rows, scores, len(pins), ceiling, is_cut)
 
 
-def fix_floor(problem: Problem, facts: Facts) -> Asking[Problem]:
-    """The problem with a floor instead of `on_topic`, which takes a search for the k most relevant rows."""
-    if problem.constraints.on_topic is None:
+def fix_constraints(problem: Problem, facts: Facts) -> Asking[Problem]:
+    """The problem with constraints that know the k-th largest relevance, which may take a search."""
+    if not problem.constraints.needs_kth:
         return problem
     found = yield from Top(problem.query[None], min(problem.k, facts.most_rows))
-    return replace(problem, constraints=problem.constraints.fix_floor(float(found.scores[0, -1])))
-
-
-def say_nothing_fits(problem: Problem, seen: int) -> InputError:
-    """The error where no row at all may be in a set."""
-    reasons = []
-    constraints = problem.constraints
-    if constraints.floor is not None:
-        reasons.append(f"floor={constraints.floor:g} is above the relevance of every row")
-    if len(constraints.excluded):
-        reasons.append(f"excluded names {len(constraints.excluded)} rows")
-    if constraints.costs is not None:
-        reasons.append(f"no single row costs at most budget={constraints.budget:g}")
-    return InputError(f"no row of the collection may be in a set ({seen} looked at): {'; '.join(reasons)}")
+    return replace(problem, constraints=problem.constraints.fix(float(found.scores[0, -1])))

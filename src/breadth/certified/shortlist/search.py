@@ -15,8 +15,9 @@ from breadth.feasible import best_sum
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
-from breadth.shortlist.bound import Aim, Form, Relaxed, dominant_diagonal, even_diagonal, relax
-from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
+from breadth.shortlist.bound import Aim, Form, Relaxed, relax
+from breadth.shortlist.diagonal import dominant_diagonal, even_diagonal
+from breadth.shortlist.fetch import Shortlist, fetch_shortlist
 from breadth.shortlist.table import Table
 
 _UNDECIDED = 0.02
@@ -78,7 +79,7 @@ def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effor
         if found is not None and (last or clock.is_over() or is_settled(found)):
             break
         if last:
-            raise say_nothing_fits(problem, len(shortlist))
+            raise problem.constraints.say_nothing_fits(len(shortlist))
         count *= 2
     found.swap_optimal = is_settled(found) and not clock.is_over()
     found.note("shortlist", rounds, "time_limit" if clock.is_over() else "rows")
