@@ -125,7 +125,11 @@ def test_files_are_shards(ray, rows, tmp_path):
     ("vectors", "settings", "message"),
     [
         (np.eye(4, dtype=np.float32), {"shards": 5}, "shards must be at most the number of rows"),
-        (2 * np.eye(4, dtype=np.float32), {"shards": 2}, r"the shard of the rows \d to \d: vectors: row 0 has length 2"),
+        (
+            2 * np.eye(4, dtype=np.float32),
+            {"shards": 2},
+            r"the shard of the rows \d to \d: vectors: row 0 has length 2",
+        ),
         ("not/there.npy", {}, "there is no file"),
         (["a.npy", "b.npy"], {"shards": 3}, "2 files are as many shards"),
         (np.eye(4, dtype=np.float32), {"cpus": 0.0}, "cpus must be"),

@@ -134,7 +134,8 @@ class RayOracle:
         """Return the rows with these ids in full precision, in the order of the ids."""
 
         def fetch(asked: list[tuple[int, Ids]]) -> list[Array]:
-            return self._ask([self._shards[part].rows.remote(own) for part, own in asked])
+            rows: list[Array] = self._ask([self._shards[part].rows.remote(own) for part, own in asked])
+            return rows
 
         return join_rows(ids, self._numbering, self.dim, fetch)
 
