@@ -17,7 +17,8 @@ import numpy as np
 from benchmarks.report import load, page, save, table
 from benchmarks.timing import machine, progress
 from breadth.index import Index
-from tests.index.test_index import Letters, kill_while_adding
+from tests.index.letters import Letters
+from tests.index.test_index import kill_while_adding
 
 PARTS = ("ingest", "search", "kills")
 _QUERIES = ("What are the symptoms of asthma?", "How is diabetes treated?", "kidney stones causes", "rare skin disease")

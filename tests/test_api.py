@@ -142,7 +142,9 @@ def test_every_error_has_one_base():
     assert issubclass(InputError, BreadthError)
     assert issubclass(InputError, ValueError)
     assert issubclass(OracleError, BreadthError)
-    assert str(breadth.MissingExtraError("thing", "extra")).endswith("pip install 'breadth[extra]'")
+    assert str(breadth.MissingExtraError("thing", "extra")).endswith(
+        "in your clone of breadth, run: pip install '.[extra]'"
+    )
 
 
 def test_arrays_lists_and_oracles_are_the_same(E):

@@ -19,11 +19,14 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = [
     "errors",
+    "display",
+    "frames",
     "arrays",
     "bootstrap",
     "clock",
     "explanation",
     "ranking",
+    "foreign",
     "checks",
     "settings",
     "filters",
@@ -62,12 +65,14 @@ LAYERS = [
 """Each may import those before it, and itself."""
 
 OPTIONAL = {
-    "numba": {"kernels/numba.py"},
+    "numba": {"kernels/compiling.py", "kernels/numba.py"},
     "torch": {"oracles/torch.py"},
     "faiss": {"engines/faiss.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},
     "pymilvus": {"engines/milvus/oracle.py"},
+    "pandas": {"frames.py"},
+    "polars": {"frames.py"},
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},

@@ -16,6 +16,7 @@ ALIKE = [
     "tests/certified/test_time_limits.py",
     "tests/certified/test_constraints.py",
     "tests/oracles/test_torch.py",
+    "tests/kernels/test_compiling.py",
 ]
 """These choose their kernels themselves, or use none: they are the same once more."""
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from breadth import drivers
 from breadth.certified import tradeoff
 from breadth.checks import (
@@ -20,6 +18,7 @@ from breadth.checks import (
     check_query,
     check_relevance,
     check_sharpness,
+    check_table,
 )
 from breadth.clock import Clock
 from breadth.constraints.protocol import Scope
@@ -182,9 +181,7 @@ def select_many(
     asked = _Asked(k, theta, keep, None, method, pool, time_limit, options, sharpness, wishes)
     oracle = _make_oracle(vectors)
     name, many = ("queries", queries) if scores is None else ("scores", scores)
-    many = np.asarray(many)
-    if many.ndim != 2:
-        raise InputError(f"{name} must have two dimensions, one row for each query, got shape {many.shape}")
+    many = check_table(many, name)
     # With scores from outside every query has a collection of its own, so nothing can be shared.
     together = _TOGETHER if scores is None else 1
     found: list[Selection] = []

@@ -8,12 +8,18 @@ BreadthError
 ├── ContractError (AssertionError)  an oracle breaks a promise that `breadth.testing.check_oracle` checks
 ├── EncoderError (RuntimeError)     a model cannot be loaded, or an endpoint does not answer
 ├── EndpointError (RuntimeError)    a language model's endpoint does not answer, or refuses
-├── StoreError (RuntimeError)       an index on disk cannot be used: it is locked, damaged or of another encoder
+├── StoreError (RuntimeError)       an index on disk cannot be used: it is locked, closed, full or of another encoder
+│   └── DamagedError                a file does not hold what was written to it
 ├── WorkerError (RuntimeError)      something outside breadth ended a worker process
 └── MissingExtraError (ImportError) an optional package is not installed; the message names the extra
 """
 
 from __future__ import annotations
+
+
+def hint_install(extra: str) -> str:
+    """Say how to install an extra. The package is not on an index of packages yet: it installs from a clone."""
+    return f"in your clone of breadth, run: pip install '.[{extra}]'"
 
 
 class BreadthError(Exception):
@@ -49,7 +55,11 @@ class EndpointError(BreadthError, RuntimeError):
 
 
 class StoreError(BreadthError, RuntimeError):
-    """An index on disk cannot be used: it is locked, damaged or of another encoder."""
+    """An index on disk cannot be used: it is locked, closed, full or of another encoder."""
+
+
+class DamagedError(StoreError):
+    """A file does not hold what was written to it: a checksum differs, or a part is missing."""
 
 
 class WorkerError(BreadthError, RuntimeError):
@@ -60,7 +70,7 @@ class MissingExtraError(BreadthError, ImportError):
     """An optional package is not installed. The message names the extra that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed; install it with: pip install 'breadth[{extra}]'")
+        super().__init__(f"{package} is not installed; {hint_install(extra)}")
         self._made_from = (package, extra)
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from breadth.checks import check_number
+from breadth.display import list_briefly, make_html_table
 from breadth.errors import InputError
+from breadth.frames import Columns, make_pandas, make_polars
 from breadth.selection import Selection
 
 
@@ -31,6 +33,44 @@ class Frontier:
 
     def __getitem__(self, place: int) -> Selection:
         return self.selections[place]
+
+    def __repr__(self) -> str:
+        return f"Frontier(thetas={[s.theta for s in self]}, sizes={[len(s) for s in self]}, knee={self.knee().theta:g})"
+
+    def _repr_html_(self) -> str:
+        """Show the curve as a table in a notebook."""
+        columns = self._columns()
+        rows = (
+            (f"{cells[0]:g}", *cells[1:-1], list_briefly(cells[-1])) for cells in zip(*columns.values(), strict=True)
+        )
+        return make_html_table(list(columns), rows, f"The knee of the curve is at θ = {self.knee().theta:g}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the frontier as plain data, fit for JSON."""
+        return {
+            "top_relevance": self.top_relevance,
+            "knee": self.knee().theta,
+            "selections": [selection.to_dict() for selection in self],
+        }
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame with a row for each θ (extra `pandas`)."""
+        return make_pandas(self._columns())
+
+    def to_polars(self) -> Any:
+        """Return a polars DataFrame with a row for each θ (extra `polars`)."""
+        return make_polars(self._columns())
+
+    def _columns(self) -> Columns:
+        return {
+            "theta": [s.theta for s in self],
+            "relevance": [s.relevance for s in self],
+            "redundancy": [s.redundancy for s in self],
+            "diversity": [s.diversity for s in self],
+            "objective": [s.objective for s in self],
+            "gap": [None if s.certificate is None else s.certificate.gap for s in self],
+            "ids": [s.ids.tolist() for s in self],
+        }
 
     def keep(self, share: float) -> Selection:
         """Return the least redundant selection that keeps this share of top-k's mean relevance."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
+from breadth.display import list_briefly, make_html_table
 from breadth.errors import OracleError
 from breadth.explanation import Explanation
+from breadth.frames import Columns, make_pandas, make_polars
 from breadth.metrics.distance import mean_pairwise_distance
 from breadth.problem import Problem
 from breadth.products import multiply_exactly
@@ -100,9 +102,26 @@ class Selection:
     def __repr__(self) -> str:
         gap = "" if self.certificate is None else f", gap={self.certificate.gap:.4g}"
         return (
-            f"Selection(method={self.method!r}, k={self.k}, theta={self.theta:g}, "
-            f"objective={self.objective:.4f}, relevance={self.relevance:.4f}, diversity={self.diversity:.4f}{gap})"
+            f"Selection(ids={list_briefly(self.ids.tolist())}, method={self.method!r}, theta={self.theta:g}, "
+            f"objective={self.objective:.4f}, relevance={self.relevance:.4f}, redundancy={self.redundancy:.4f}{gap})"
         )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[int]:
+        """Iterate over the ids of the chosen rows."""
+        return iter(self.ids.tolist())
+
+    def _repr_html_(self) -> str:
+        """Show the selection as a table in a notebook."""
+        caption = (
+            f"{self.method}, θ = {self.theta:g}: relevance {self.relevance:.3f}, redundancy {self.redundancy:.3f}. "
+            f"{self.describe_proof()}"
+        )
+        columns = self._columns()
+        rows = ((*cells[:2], list_briefly(cells[2])) for cells in zip(*columns.values(), strict=True))
+        return make_html_table(list(columns), rows, caption)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the selection without its collection. The copy can no longer explain itself."""
@@ -121,6 +140,56 @@ class Selection:
             )
         return self.explainer()
 
+    def describe_proof(self) -> str:
+        """Say in a sentence what is proved about the set."""
+        c = self.certificate
+        if c is None and "coverage_bound" in self.stats:
+            return _describe_coverage_proof(self.k, self.stats)
+        if c is None:
+            return f"{self.method} gives no certificate."
+        if not c.exact:
+            return f"Estimated to be within {c.gap:.4f} of the best objective (the engine searches approximately)."
+        if c.optimal:
+            return "Proved optimal: no other allowed set of this size has a larger objective."
+        return (
+            f"Proved: no allowed set of {self.k} has an objective above {c.bound:.4f}; "
+            f"this one has {self.objective:.4f}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the selection as plain data, fit for JSON."""
+        certificate = None
+        if self.certificate is not None:
+            certificate = {**asdict(self.certificate), "optimal": self.certificate.optimal}
+        columns = self._columns()
+        return {
+            "ids": columns["id"],
+            "scores": columns["relevance"],
+            "copies": columns["stands for"],
+            "method": self.method,
+            "theta": self.theta,
+            "k": self.k,
+            "sharpness": self.sharpness,
+            "relevance": self.relevance,
+            "redundancy": self.redundancy,
+            "diversity": self.diversity,
+            "objective": self.objective,
+            "certificate": certificate,
+            "stats": dict(self.stats),
+        }
+
+    def to_pandas(self) -> Any:
+        """Return the chosen rows as a pandas DataFrame (extra `pandas`)."""
+        return make_pandas(self._columns())
+
+    def to_polars(self) -> Any:
+        """Return the chosen rows as a polars DataFrame (extra `polars`)."""
+        return make_polars(self._columns())
+
+    def _columns(self) -> Columns:
+        copies = [rows.tolist() for rows in self.copies] or [[] for _ in self.ids]
+        return {"id": self.ids.tolist(), "relevance": self.scores.tolist(), "stands for": copies}
+
     def with_stats(self, **more: Any) -> Selection:
         """Return the same selection with further entries in `stats`."""
         return replace(self, stats={**self.stats, **more})
@@ -132,6 +201,16 @@ class Selection:
         """
         certificate = None if self.certificate is None else replace(self.certificate, exact=False)
         return replace(self, certificate=certificate).with_stats(rows_lacking=count)
+
+
+def _describe_coverage_proof(k: int, stats: Mapping[str, Any]) -> str:
+    """Say what is proved about the coverage of a set that was chosen for it."""
+    if stats.get("minimal"):
+        return f"Proved: no {'smaller set' if stats['reached'] else 'set of k'} covers that share."
+    return (
+        f"Proved: no {k} of the {stats['targets']} most relevant passages stand for more than "
+        f"{stats['coverage_bound']:.1%}; these stand for {stats['coverage']:.1%}."
+    )
 
 
 def conclude(

@@ -162,7 +162,7 @@ def test_mistakes_in_a_file_of_answers(made):
 
 def test_the_doctor_tells_what_is_there():
     assert json.loads(breadth("doctor", "--json").stdout)["extras"]["fast"]["numba"]
-    assert "pip install 'breadth[" in breadth("doctor").stdout
+    assert "pip install '.[" in breadth("doctor").stdout
 
 
 def test_the_doctor_knows_every_extra_and_its_packages():

@@ -65,15 +65,29 @@ sentence_transformers = types.SimpleNamespace(SentenceTransformer=SentenceTransf
 
 
 class Endpoint(BaseHTTPRequestHandler):
-    """Embeddings as OpenAI's API gives them, in reverse order; it fails as often as `failures` says."""
+    """Embeddings as OpenAI's API gives them, in reverse order; it fails as often as `failures` says.
+
+    `answers` are given instead, one after the other: each is the type of the content, and the content. `asked` records
+    the ports that were asked.
+    """
 
     failures: ClassVar[list[int]] = []
+    answers: ClassVar[list[tuple[str, bytes]]] = []
+    asked: ClassVar[list[int]] = []
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append(self.server.server_port)
         if self.failures:
             self.send_response(self.failures.pop())
             self.end_headers()
+            return
+        if self.answers:
+            kind, content = self.answers.pop()
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            self.wfile.write(content)
             return
         data = [{"index": i, "object": "embedding", "embedding": [len(t), 1.0]} for i, t in enumerate(asked["input"])]
         body = json.dumps({"object": "list", "model": asked["model"], "data": data[::-1], "usage": {}}).encode()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from breadth.encoders import ENCODERS, SPELLINGS, Encoder, encoder
-from breadth.errors import InputError, MissingExtraError
+from breadth.errors import InputError, MissingExtraError, hint_install
 from tests.encoders import standins
 
 TEXTS = ["asthma is", "fever", "is cough fever asthma", "cough cough", "fever is asthma asthma is"]
@@ -160,6 +160,7 @@ def test_a_text_without_known_words_is_a_row_of_zeros_or_a_unit_row(made):
         (None, "texts must be a list of texts, got None"),
         (["asthma", 3], "texts must hold texts only, got 3 at place 1"),
         (["asthma", None], "texts must hold texts only, got None at place 1"),
+        (["asthma", "half \ud83d"], "the text at place 1 holds half of a character"),
     ],
 )
 def test_wrong_texts_are_refused(made, texts, message):
@@ -179,7 +180,7 @@ def test_a_missing_package_names_the_extra(name, description, monkeypatch):
     for package in packages:
         module = re.match(r"[\w-]+", package)[0].replace("-", "_")
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=rf"pip install 'breadth\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=re.escape(hint_install(extra))):
         encoder(description).encode(TEXTS)
 
 

@@ -188,5 +188,5 @@ def test_wrong_arguments(tmp_path, wrong):
 
 def test_without_the_client(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtraError, match=r"breadth\[openai\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[openai\]"):
         Reader("tiny", cache=tmp_path / "cache.jsonl")

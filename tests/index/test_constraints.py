@@ -9,7 +9,7 @@ import breadth
 from breadth.errors import InputError
 from breadth.index import Document, Index
 from breadth.index.wishes import count_words
-from tests.index.test_index import Letters, documents
+from tests.index.letters import Letters, documents
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_documents_without_the_field_are_in_no_group(index):
 def test_groups_go_with_conditions_and_after_deletions(index):
     index.delete(["d0", "d3", "d50"])
     index.optimize()
-    found = index.search("asthma", k=6, where="year > 2010", group_by="source", per_group=2)
+    found = index.search("asthma", k=6, where={"year": {"$gt": 2010}}, group_by="source", per_group=2)
     assert all(hit.metadata["year"] > 2010 for hit in found)
     assert len(found) == 6
     assert max(sources(found).count(source) for source in set(sources(found))) == 2
@@ -67,11 +67,11 @@ def test_pinned_and_excluded_documents(index):
     index.optimize()
     again = [hit.id for hit in index.search("asthma fever", k=5, pinned=("d77", "d119"), excluded={"d2"})]
     assert {"d77", "d119"} <= set(again)
-    among = index.search("asthma", k=3, where="source = 'cough'", pinned=["d1" if "d1" in index else "d4"])
+    among = index.search("asthma", k=3, where={"source": "cough"}, pinned=["d1" if "d1" in index else "d4"])
     assert "d4" in [hit.id for hit in among]
     scored = index.search("asthma", k=2, scores={"d5": 0.2, "d6": 0.9, "d7": 0.5}, pinned=["d5"], theta=1.0)
     assert {hit.id for hit in scored} == {"d5", "d6"}
-    assert index.search("asthma", k=3, where="source = 'cough'", excluded=["d3"]).searched == 39  # not there anyway
+    assert index.search("asthma", k=3, where={"source": "cough"}, excluded=["d3"]).searched == 39  # not there anyway
 
 
 def test_a_budget_is_counted_in_words(index):
@@ -139,7 +139,7 @@ WRONG = {
     "pinned unknown": ({"pinned": ["nobody"]}, "pinned: there is no document 'nobody'"),
     "excluded unknown": ({"excluded": ["nobody"]}, "excluded: there is no document 'nobody'"),
     "pinned out of sight": (
-        {"pinned": ["d0"], "where": "source = 'cough'"},
+        {"pinned": ["d0"], "where": {"source": "cough"}},
         "pinned: document 'd0' is not among the documents that where or scores leave",
     ),
     "too many pinned": ({"pinned": ["d1", "d2", "d3", "d4"]}, "pinned names 4 rows, but k is 3"),

@@ -105,5 +105,5 @@ def test_a_missing_package_names_its_extra(monkeypatch):
         return real(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r"pip install 'breadth\[measures\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[measures\]'"):
         metrics.subtopic_recall(["p1"], SUBTOPICS, k=1)

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 import breadth.oracles
 from breadth import InputError, MissingExtraError
+from breadth.errors import hint_install
 from breadth.oracles import (
     ORACLES,
     WRAPPERS,
@@ -146,7 +147,7 @@ def test_a_missing_package_is_named(kind, rng, monkeypatch):
     assert modules
     for module in modules:
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=rf"breadth\[{kind.extra}\]"):
+    with pytest.raises(MissingExtraError, match=re.escape(hint_install(kind.extra))):
         kind.build(isotropic(rng, 5, 3))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from breadth.errors import hint_install
+
 
 def main() -> None:
     """Run the command line, or say how to install it if its extra is missing."""
@@ -11,7 +13,7 @@ def main() -> None:
         import rich
         import typer
     except ImportError as error:
-        sys.exit(f"the command line needs {error.name}: pip install 'breadth[text]'")
+        sys.exit(f"the command line needs {error.name}; {hint_install('text')}")
     from breadth.cli.app import run
 
     assert rich

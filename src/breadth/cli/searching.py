@@ -228,6 +228,6 @@ def _print_summary(found: Results) -> None:
     show.out.print(
         f"{chosen.method}, θ = {chosen.theta:g}, sharpness {chosen.sharpness}: relevance {chosen.relevance:.3f}, "
         f"redundancy {chosen.redundancy:.3f}, diversity {chosen.diversity:.3f}. "
-        f"{show.certificate_sentence(chosen)} ({1000 * float(chosen.stats['seconds']):.0f} ms)",
+        f"{chosen.describe_proof()} ({1000 * float(chosen.stats['seconds']):.0f} ms)",
         soft_wrap=True,
     )

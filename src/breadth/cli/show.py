@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from breadth.bootstrap import Estimate
+from breadth.display import shorten
 from breadth.index import Hit, Results
 from breadth.index.diagnosis import Diagnosis
 from breadth.index.profiles import Profile
@@ -57,23 +58,8 @@ def _progress(column: ProgressColumn, quiet: bool) -> Progress:
 
 
 def selection_data(found: Selection) -> dict[str, Any]:
-    """Describe a selection as plain data."""
-    certificate = None
-    if found.certificate is not None:
-        c = found.certificate
-        certificate = {"bound": c.bound, "gap": c.gap, "exact": c.exact, "optimal": c.optimal}
-    return {
-        "method": found.method,
-        "theta": found.theta,
-        "k": found.k,
-        "sharpness": found.sharpness,
-        "relevance": found.relevance,
-        "redundancy": found.redundancy,
-        "diversity": found.diversity,
-        "objective": found.objective,
-        "certificate": certificate,
-        "stats": dict(found.stats),
-    }
+    """Describe a selection as plain data, without its rows: documents have names of their own."""
+    return {name: value for name, value in found.to_dict().items() if name not in ("ids", "scores", "copies")}
 
 
 def results_data(results: Results) -> dict[str, Any]:
@@ -89,37 +75,6 @@ def results_data(results: Results) -> dict[str, Any]:
         for h in results
     ]
     return {"query": results.query, "searched": results.searched, "hits": hits, **selection_data(results.selection)}
-
-
-def certificate_sentence(found: Selection) -> str:
-    """Say in a sentence what is proved about a set."""
-    c = found.certificate
-    if c is None and "coverage_bound" in found.stats:
-        return _coverage_certificate(found)
-    if c is None:
-        return f"{found.method} gives no certificate."
-    if not c.exact:
-        return f"Estimated to be within {c.gap:.4f} of the best objective there is (the engine searches approximately)."
-    if c.optimal:
-        return "Proved optimal: no other allowed set of this size has a larger objective."
-    return (
-        f"Proved: no allowed set of {found.k} has an objective above {c.bound:.4f}; this one has {found.objective:.4f}."
-    )
-
-
-def _coverage_certificate(found: Selection) -> str:
-    """Say what is proved about the coverage of a set that was chosen for it."""
-    stats = found.stats
-    if stats.get("minimal"):
-        return (
-            "Proved: no smaller set covers that share."
-            if stats["reached"]
-            else "Proved: no set of k covers that share."
-        )
-    return (
-        f"Proved: no {found.k} of the {stats['targets']} most relevant passages stand for more than "
-        f"{stats['coverage_bound']:.1%}; these stand for {stats['coverage']:.1%}."
-    )
 
 
 def counted(number: int, one: str, several: str) -> str:
@@ -161,7 +116,7 @@ def _passage_text(hit: Hit, mark: str) -> Text:
     if mark:
         text.append(f"{mark}  ", style="bold green" if mark == NEW else "bold red")
     text.append(hit.id, style="bold")
-    text.append("  " + _shorten(hit.text, _SHOWN))
+    text.append("  " + shorten(hit.text, _SHOWN))
     if hit.copies:
         names = ", ".join(copy.id for copy in hit.copies[:_COPIES]) + (", …" if len(hit.copies) > _COPIES else "")
         stands_for = counted(len(hit.copies), "near-copy", "near-copies")
@@ -261,15 +216,10 @@ def repeats_text(found: Diagnosis) -> str:
     """Show examples of what top-k repeats, so that a reader can say whether they are copies."""
     lines = [f"What top-{found.k} repeats, for example (if these are not copies to you, raise --near-copy):"]
     for repeat in found.repeats:
-        query, copies = _shorten(repeat.query, _SHOWN // 3), len(repeat.documents) - 1
+        query, copies = shorten(repeat.query, _SHOWN // 3), len(repeat.documents) - 1
         lines.append(f"  {query!r} gets a passage and {copies} near-cop{'y' if copies == 1 else 'ies'} of it:")
-        lines += [f"    {one.id}  {_shorten(one.text, _SHOWN // 2)}" for one in repeat.documents[:_COPIES]]
+        lines += [f"    {one.id}  {shorten(one.text, _SHOWN // 2)}" for one in repeat.documents[:_COPIES]]
     return "\n".join(lines)
-
-
-def _shorten(text: str, length: int) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= length else words[: length - 1] + "…"
 
 
 def diagnosis_data(found: Diagnosis) -> dict[str, Any]:

@@ -19,7 +19,7 @@ class Model2VecEncoder:
             raise MissingExtraError("model2vec", "model2vec") from None
         try:
             self._model = StaticModel.from_pretrained(model)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever a broken model makes the package raise
             raise EncoderError(f"model2vec cannot load {model!r}: {error}") from error
 
     @property

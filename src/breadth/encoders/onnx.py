@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from breadth.encoders.protocol import Kind, Vectors, check_texts, no_rows, unit_rows
 from breadth.encoders.tokenizer import load_tokenizer
-from breadth.errors import InputError, MissingExtraError
+from breadth.errors import EncoderError, InputError, MissingExtraError
 
 _MODEL, _TOKENIZER = "model.onnx", "tokenizer.json"
 _TEXTS_AT_A_TIME = 32
@@ -39,13 +40,17 @@ class OnnxEncoder:
         self._tokenizer = load_tokenizer(tokenizer, "onnx")
         self._tokenizer.enable_truncation(length)
         self._tokenizer.enable_padding()
-        self._session = onnxruntime.InferenceSession(str(model))
+        try:
+            self._session = onnxruntime.InferenceSession(str(model))
+        except Exception as error:  # the package has exceptions of many kinds
+            raise EncoderError(f"onnxruntime cannot load {str(model)!r}: {error}") from error
         self._inputs = {one.name for one in self._session.get_inputs()}
 
     @classmethod
     def from_description(cls, description: str) -> OnnxEncoder:
         """Make an encoder from FOLDER, or from the FOLDER#MARK that the name of an encoder holds."""
-        return cls(description.partition("#")[0])
+        marked = re.fullmatch(r"(.+)#[0-9a-f]{12}", description, re.DOTALL)
+        return cls(description if marked is None else marked[1])
 
     @cached_property
     def dim(self) -> int:

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from breadth.checks import check_choice
 from breadth.errors import InputError
+from breadth.filters.values import check_text
+from breadth.foreign import to_array
 
 Kind = Literal["document", "query"]
 Vectors = npt.NDArray[np.float32]
@@ -46,18 +48,24 @@ def check_texts(texts: Sequence[str], kind: Kind) -> list[str]:
     for place, text in enumerate(found):
         if not isinstance(text, str):
             raise InputError(f"texts must hold texts only, got {text!r} at place {place}")
+        check_text(text, f"the text at place {place}")
     return found
 
 
 def unit_rows(rows: Any, wanted: int, name: str) -> Vectors:
     """Turn what a model returned into float32 rows of unit length; rows of zeros stay as they are."""
-    vectors = np.array(rows, dtype=np.float32)
+    vectors = to_array(rows, f"what encoder {name} returned")
+    if vectors.dtype.kind not in "fiu":
+        raise InputError(f"encoder {name} must return numbers, got {vectors.dtype}")
     if vectors.ndim != 2 or len(vectors) != wanted:
         raise InputError(f"encoder {name} was given {wanted} texts and returned an array of shape {vectors.shape}")
     if not np.isfinite(vectors).all():
         raise InputError(f"encoder {name} returned NaN or infinity for one of the texts")
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0.0, lengths, 1.0), dtype=np.float32)
+    wide = vectors.astype(np.float64)
+    largest = np.abs(wide).max(axis=1, initial=0.0, keepdims=True)
+    wide /= np.where(largest > 0.0, largest, 1.0)  # so that no square is too large or too small
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    return np.asarray(wide / np.where(lengths > 0.0, lengths, 1.0), dtype=np.float32)
 
 
 def no_rows(dim: int) -> Vectors:

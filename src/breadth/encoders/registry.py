@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from breadth.encoders.address import without_password
 from breadth.encoders.builtin import BuiltinEncoder
 from breadth.encoders.model2vec import Model2VecEncoder
 from breadth.encoders.onnx import OnnxEncoder
@@ -49,5 +50,5 @@ def encoder(description: str) -> Encoder:
     name, _, rest = description.partition(":")
     entry = ENCODERS.get(name)
     if entry is None or (entry.form and not rest):
-        raise InputError(f"encoder must be one of {SPELLINGS}; got {description!r}")
+        raise InputError(f"encoder must be one of {SPELLINGS}; got {without_password(description)!r}")
     return entry.make(rest)

@@ -19,13 +19,14 @@ class SentenceTransformersEncoder:
             raise MissingExtraError("sentence-transformers", "sentence-transformers") from None
         try:
             self._model = SentenceTransformer(model, device=device)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever a broken model makes the package raise
             raise EncoderError(f"sentence-transformers cannot load {model!r}: {error}") from error
 
     @property
     def dim(self) -> int:
         """The number of dimensions."""
-        return int(self._model.get_sentence_embedding_dimension())
+        dim = self._model.get_sentence_embedding_dimension()
+        return int(self.encode(["dimension"]).shape[1] if dim is None else dim)
 
     def encode(self, texts: Sequence[str], kind: Kind = "document") -> Vectors:
         """Turn texts into unit rows; the model's prompt for this kind of text, if it has one, goes before each."""

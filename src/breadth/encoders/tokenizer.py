@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from breadth.errors import MissingExtraError
+from breadth.errors import EncoderError, MissingExtraError
 
 
 def load_tokenizer(path: str | Path, extra: str) -> Any:
@@ -14,4 +14,7 @@ def load_tokenizer(path: str | Path, extra: str) -> Any:
         from tokenizers import Tokenizer
     except ImportError:
         raise MissingExtraError("tokenizers", extra) from None
-    return Tokenizer.from_file(str(path))
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the package raises plain exceptions
+        raise EncoderError(f"{path} cannot be read as a tokenizer: {error}") from error

@@ -3,73 +3,154 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
-import numpy as np
-
-from breadth.arrays import Ids
-from breadth.errors import InputError
+from breadth.errors import DamagedError, StoreError
+from breadth.filters import Condition
+from breadth.index.connections import Connections, StaleError
+from breadth.index.entries import evaluate
 from breadth.index.layout import Layout
-from breadth.index.store import Segment, Store
+from breadth.index.schema import FORMAT
+from breadth.index.snapshot import Snapshot, advance, take_snapshot
+from breadth.index.store import Segment, View
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.segmented import SegmentedOracle
 
+Answer = TypeVar("Answer")
+
+ATTEMPTS = 6
+"""How often a reader starts anew because a writer has just changed or removed what it was reading."""
+_FILTERS, _FILTERED_ROWS = 32, 20_000_000
+"""How many filtered collections are kept for the next search, and how many rows they may have together."""
+
 
 class Collection:
-    """The store with its vector files. It keeps files open, and the oracle of all rows as long as nothing changes.
+    """The store with its vector files. It keeps files open, and the newest snapshot as long as nothing changes.
 
-    `mutex` lets one thread of this process read or write at a time; `Lock` does the same for writing processes.
+    Any number of threads may use it. No lock is held while anything is read or computed.
     """
 
     def __init__(self, layout: Layout) -> None:
+        if not layout.store.is_file():
+            raise StoreError(f"{layout.folder} is not a breadth index: it has no {layout.store.name}")
         self.layout = layout
-        self.store = Store(layout.store)
-        self.mutex = threading.RLock()
+        self.connections = Connections(layout.store)
+        self._mutex = threading.Lock()
         self._files: dict[str, CompactOracle] = {}
-        self._whole: tuple[int, SegmentedOracle] | None = None
+        self._newest: Snapshot | None = None
+        self._filtered: OrderedDict[tuple[int, str], SegmentedOracle] = OrderedDict()
+        try:
+            self.facts = self.read(self._read_facts)
+        except BaseException:
+            self.close()
+            raise
+        self.dim = int(self.facts["dim"])
 
-    def oracle(self, where: str | None = None) -> SegmentedOracle:
-        """Open the rows of all documents, or of those for which the condition holds, as one oracle."""
-        version = self.store.version()
-        if where is None and self._whole is not None and self._whole[0] == version:
-            return self._whole[1]
-        segments, numbers = self.store.segments(), self.store.numbers(where)
-        if len(numbers) == 0:
-            what = "is empty" if where is None else f"has no document where {where}"
-            raise InputError(f"the index {self.layout.folder} {what}")
-        self._close_all_but({segment.file for segment in segments})
-        oracle = self.join(segments, numbers)
-        if where is None:
-            self._whole = (version, oracle)
-        return oracle
+    @contextmanager
+    def reading(self) -> Iterator[View]:
+        """Open a view: everything that is read inside shows the same moment. What it holds, no writer waits for."""
+        with self.connections.reading() as db:
+            yield View(db)
 
-    def join(self, segments: Sequence[Segment], numbers: Ids) -> SegmentedOracle:
-        """Open the rows of these segments that have one of these numbers (in increasing order) as one oracle."""
-        return SegmentedOracle([self._part(segment, numbers) for segment in segments], numbers)
+    def read(self, work: Callable[[View], Answer]) -> Answer:
+        """Call `work` with a view, again if a writer has just removed what it was reading."""
+        for attempt in range(ATTEMPTS):
+            try:
+                with self.reading() as view:
+                    return work(view)
+            except (StaleError, FileNotFoundError) as error:
+                if attempt == ATTEMPTS - 1:
+                    raise self.explain_missing(error) from error
+        raise AssertionError("unreachable")
 
-    def forget(self) -> None:
-        """Read everything anew the next time: something has changed."""
-        self._whole = None
+    def snapshot(self, view: View) -> Snapshot:
+        """Return the vectors of the state that the view shows."""
+        state, before = view.state(), self._newest
+        if before is not None and before.state.generation == state.generation:
+            return before
+        if before is not None and before.state.epoch == state.epoch and before.state.generation < state.generation:
+            made = advance(before, view, state)
+        else:
+            made = take_snapshot(view, state, self.dim, self._open_file)
+        with self._mutex:
+            newest = self._newest
+            if newest is None or newest.state.generation < state.generation:
+                self._newest = made
+                self._release_all_but({segment.file for segment, _ in made.segments})
+        return made
 
-    def release(self, file: str) -> None:
-        """Let go of a vector file."""
-        self._files.pop(file, None)
+    def rows(self, view: View, condition: Condition | None) -> SegmentedOracle:
+        """Return the rows of all documents, or of those for which the condition holds, as one oracle."""
+        snapshot = self.snapshot(view)
+        if condition is None or snapshot.oracle.size == 0:
+            return snapshot.oracle
+        key = (snapshot.state.generation, repr(condition))  # not the condition itself: in Python, True == 1
+        with self._mutex:
+            if key in self._filtered:
+                self._filtered.move_to_end(key)
+                return self._filtered[key]
+        found = snapshot.restricted(evaluate(view.db, condition, snapshot.oracle.numbers))
+        with self._mutex:
+            self._filtered[key] = found
+            self._drop_old_filters()
+        return found
+
+    def explain_missing(self, error: Exception) -> StoreError:
+        """What to say if what the index names cannot be found, again and again."""
+        if isinstance(error, FileNotFoundError):
+            return DamagedError(
+                f"{self.layout.folder} lacks the file {error.filename}, which it names; restore it from a copy, or "
+                "make the index again"
+            )
+        return error if isinstance(error, StoreError) else StoreError(str(error))
 
     def close(self) -> None:
         """Let go of all files."""
-        self.store.close()
-        self._files.clear()
-        self.forget()
+        self.connections.close()
+        with self._mutex:
+            self._files.clear()
+            self._filtered.clear()
+            self._newest = None
 
-    def _part(self, segment: Segment, numbers: Ids) -> CompactOracle:
-        if segment.file not in self._files:
-            self._files[segment.file] = CompactOracle.open(self.layout.segments / segment.file)
-        whole = self._files[segment.file]
-        low, high = np.searchsorted(numbers, [segment.start, segment.start + segment.rows])
-        if high - low == segment.rows:
-            return whole
-        return whole.restricted(numbers[low:high] - segment.start)
+    def _read_facts(self, view: View) -> dict[str, str]:
+        facts = dict(view.db.execute("SELECT name, value FROM facts").fetchall())
+        if facts.get("format") != str(FORMAT):
+            raise StoreError(
+                f"{self.layout.folder} has format {facts.get('format')}, this program reads format {FORMAT}; make the "
+                "index again from its documents: breadth index SOURCE -o NEW"
+            )
+        if not {"identity", "dim", "encoder"} <= set(facts) or not facts["dim"].isdigit():
+            raise DamagedError(f"{self.layout.folder}: index.sqlite does not say what it is; make the index again")
+        return facts
 
-    def _close_all_but(self, named: set[str]) -> None:
+    def _open_file(self, segment: Segment) -> CompactOracle:
+        """Open a vector file, and make sure that it is the one that the index names."""
+        with self._mutex:
+            known = self._files.get(segment.file)
+        if known is not None and known.mark == segment.mark:
+            return known
+        path = self.layout.segments / segment.file
+        path.stat()  # raises an error if a writer has removed it
+        opened = CompactOracle.open(path)
+        if opened.mark != segment.mark or opened.size != len(segment.numbers) or opened.dim != self.dim:
+            raise DamagedError(
+                f"{path} is not the file that the index wrote there; restore it from a copy, or make the index again"
+            )
+        with self._mutex:
+            self._files[segment.file] = opened
+        return opened
+
+    def _release_all_but(self, named: set[str]) -> None:
+        """Let go of the files and the filtered rows of earlier states."""
         for file in [file for file in self._files if file not in named]:
-            self.release(file)
+            del self._files[file]
+        self._filtered.clear()
+
+    def _drop_old_filters(self) -> None:
+        while len(self._filtered) > _FILTERS or (
+            len(self._filtered) > 1 and sum(one.size for one in self._filtered.values()) > _FILTERED_ROWS
+        ):
+            self._filtered.popitem(last=False)

@@ -1,53 +1,65 @@
-"""What you put into an index, and what a search returns."""
+"""What you put into an index, and what a search finds."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from breadth.errors import InputError
-from breadth.selection import Selection
+from breadth.filters import plain_metadata
+from breadth.filters.values import check_text
 
 PLAIN = (str, int, float, bool, type(None))
-"""The types that a value of metadata can have."""
-ROW_NUMBER = "breadth_row_number"
-"""A column that conditions over metadata see beside the fields, so no field can have this name."""
+"""The types that a single value of metadata can have."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A passage with its own id and any metadata, which is a dictionary of names with plain values."""
+    """A passage with its own id, any metadata, and the document that it is a piece of.
+
+    id         a text that no other document of the index has.
+    text       what is searched. It may be empty if you pass the vector yourself.
+    metadata   a dictionary. Values are texts, numbers, true, false, null and dates (which become ISO text), or lists
+               and dictionaries of these.
+    parent     the id of the document that this is a piece of, or None. `Index.update(…, whole=True)` replaces all
+               pieces of a document.
+    """
 
     id: str
     text: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    parent: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.id, str) or not self.id:
-            raise InputError(f"a document's id must be a string that is not empty, got {self.id!r}")
-        if not isinstance(self.text, str) or not self.text.strip():
-            raise InputError(f"document {self.id!r} has no text")
-        for name, value in self.metadata.items():
-            _check_metadata(self.id, name, value)
-        everything = (self.id, self.text, *map(str, self.metadata), *map(str, self.metadata.values()))
-        try:
-            "".join(everything).encode()
-        except UnicodeEncodeError as error:
-            raise InputError(f"document {self.id!r} holds half a character ({error.reason}); repair the text") from None
+        check_id(self.id, "a document's id")
+        if self.parent is not None:
+            check_id(self.parent, f"document {self.id!r}: parent")
+        if not isinstance(self.text, str):
+            raise InputError(f"document {self.id!r}: its text must be a string, got {type(self.text).__name__}")
+        check_text(self.text, f"document {self.id!r}: its text")
+        if not isinstance(self.metadata, Mapping):
+            raise InputError(f"document {self.id!r}: metadata must be a dictionary, got {self.metadata!r}")
+        object.__setattr__(self, "metadata", plain_metadata(self.metadata, f"document {self.id!r}: metadata"))
+
+    @property
+    def root(self) -> str:
+        """The id of the whole document: its parent's, or its own."""
+        return self.id if self.parent is None else self.parent
 
 
-def _check_metadata(identity: str, name: Any, value: Any) -> None:
-    if not isinstance(name, str) or not isinstance(value, PLAIN):
-        raise InputError(
-            f"document {identity!r}: metadata must be names with plain values (text, number, true, null), "
-            f"got {name!r}: {value!r}"
-        )
-    if '"' in name or name.lower() == ROW_NUMBER:
-        raise InputError(f"document {identity!r}: metadata cannot have the name {name!r}; rename the field")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"document {identity!r}: metadata {name!r} is {value}; leave it out or use null")
+def check_id(value: Any, name: str) -> str:
+    """Return an id: a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        hint = f"; pass {str(value)!r}" if isinstance(value, int) and not isinstance(value, bool) else ""
+        raise InputError(f"{name} must be a text that is not empty, got {value!r}{hint}")
+    return check_text(value, name)
+
+
+def metadata_json(document: Document) -> str:
+    """Return a document's metadata as it is stored."""
+    return json.dumps(document.metadata, ensure_ascii=False, sort_keys=True, allow_nan=False)
 
 
 @dataclass(frozen=True)
@@ -69,22 +81,3 @@ class Hit:
     @property
     def metadata(self) -> Mapping[str, Any]:
         return self.document.metadata
-
-
-@dataclass(frozen=True, eq=False)
-class Results:
-    """The documents chosen for a query, most relevant first, and the `Selection` that chose them."""
-
-    query: str | None
-    hits: tuple[Hit, ...]
-    selection: Selection
-    searched: int
-
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self.hits)
-
-    def __len__(self) -> int:
-        return len(self.hits)
-
-    def __getitem__(self, place: int) -> Hit:
-        return self.hits[place]

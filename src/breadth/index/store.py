@@ -1,4 +1,4 @@
-"""The SQLite side of an index: documents, metadata, full text, and the list of its vector segments.
+"""What the SQLite file of an index holds, as it is read: documents, full text, and the list of vector segments.
 
 A segment's file is complete on disk before the transaction that names it commits, so whatever SQLite shows is whole.
 """
@@ -6,180 +6,150 @@ A segment's file is complete on disk before the transaction that names it commit
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
-import time
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from breadth.arrays import Ids
-from breadth.errors import InputError, StoreError
-from breadth.index.documents import ROW_NUMBER, Document
+from breadth.errors import DamagedError
+from breadth.index.connections import StaleError
+from breadth.index.documents import Document, metadata_json
 
-FORMAT = 1
-_SCHEMA = """
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE segments (
-  number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, start INTEGER NOT NULL, rows INTEGER NOT NULL
-);
-CREATE TABLE documents (
-  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text TEXT NOT NULL, metadata TEXT NOT NULL
-);
-CREATE TABLE fields (name TEXT PRIMARY KEY);
-CREATE VIRTUAL TABLE words USING fts5(text, content='documents', content_rowid='number', tokenize='porter unicode61');
-CREATE TRIGGER documents_in AFTER INSERT ON documents BEGIN
-  INSERT INTO words(rowid, text) VALUES (new.number, new.text);
-END;
-CREATE TRIGGER documents_out AFTER DELETE ON documents BEGIN
-  INSERT INTO words(words, rowid, text) VALUES ('delete', old.number, old.text);
-END;
-CREATE TRIGGER documents_changed AFTER UPDATE OF metadata, number ON documents WHEN old.number != new.number BEGIN
-  INSERT INTO words(words, rowid, text) VALUES ('delete', old.number, old.text);
-  INSERT INTO words(rowid, text) VALUES (new.number, new.text);
-END;
-"""
-_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}
-_RESERVED = ("id", "text")
-_CONDITION_SECONDS = 20.0
-"""The longest that a condition may take."""
 _MARKS = 500
 """Values in one SQL statement; SQLite allows 999 in old versions."""
 
 
 @dataclass(frozen=True)
-class Segment:
-    """A vector file. Its rows have the numbers `start` … `start + rows - 1`, which are never used again."""
+class State:
+    """Where an index stands.
 
-    number: int
+    generation   changes with every transaction
+    epoch        changes when segments change
+    next         the number of the next document
+    documents    how many documents there are
+    waiting      how many vectors are in no segment yet
+    """
+
+    generation: int
+    epoch: int
+    next: int
+    documents: int
+    waiting: int
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A vector file, the mark that its header must have, and the numbers of its rows, in increasing order."""
+
     file: str
-    start: int
-    rows: int
+    mark: str
+    numbers: Ids
 
 
 @dataclass(frozen=True)
 class StoredRow:
-    """A document as the store holds it: its row number, its text, and its metadata as JSON."""
+    """A document as the store holds it: its number, text and parent, and its metadata as JSON."""
 
     number: int
+    parent: str | None
     text: str
     metadata: str
 
     def holds(self, document: Document) -> bool:
         """Whether the content is that of this document."""
-        return self.text == document.text and self.metadata == metadata_json(document)
+        same = self.text == document.text and self.parent == document.parent
+        return same and self.metadata == metadata_json(document)
+
+    def root(self, identity: str) -> str:
+        """The id of the whole document, given that of this row."""
+        return identity if self.parent is None else self.parent
 
 
-class StaleError(StoreError):
-    """Something that was read before has changed since."""
+@dataclass(frozen=True, eq=False)
+class PendingRows:
+    """Vectors that are not in a segment yet, with the numbers of their documents."""
+
+    numbers: Ids
+    vectors: npt.NDArray[np.float32]
 
 
-class Store:
-    """One connection to the file. Nobody sees half a change.
+class View:
+    """What one transaction sees."""
 
-    `transaction` wraps a change, and `snapshot` wraps several reads that must see the same state.
-    """
-
-    def __init__(self, path: Path) -> None:
-        if not path.is_file():
-            raise StoreError(f"{path.parent} is not a breadth index: it has no {path.name}")
-        self.path = path
-        self._db = sqlite3.connect(path, isolation_level=None, timeout=30.0, check_same_thread=False)
-        try:
-            self._db.execute("PRAGMA synchronous=FULL")
-            version = self.fact("format")
-        except sqlite3.DatabaseError as error:
-            self._db.close()
-            raise StoreError(f"{path} cannot be read as an index: {error}") from error
-        if version != str(FORMAT):
-            self._db.close()
-            raise StoreError(f"{path} has format {version}, this program reads format {FORMAT}")
-
-    @classmethod
-    def create(cls, path: Path, facts: dict[str, str]) -> None:
-        """Make an empty store. The file gets its name only when it is complete."""
-        partial = path.with_suffix(".partial")
-        partial.unlink(missing_ok=True)
-        db = sqlite3.connect(partial)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.executescript(_SCHEMA)
-        db.executemany("INSERT INTO facts VALUES (?, ?)", [("format", str(FORMAT)), *facts.items()])
-        db.commit()
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        db.close()
-        partial.rename(path)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._db.close()
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Make everything that is read inside show the same moment."""
-        self._db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            if self._db.in_transaction:
-                self._db.execute("COMMIT")
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
 
     def fact(self, name: str) -> str | None:
         """Return what was recorded under this name when the index was made."""
-        row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        row = self.db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
-    def version(self) -> int:
-        """Return a number that changes whenever another connection has committed something."""
-        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+    def state(self) -> State:
+        """Return where the index stands."""
+        row = self.db.execute("SELECT generation, epoch, next, documents, waiting FROM state").fetchone()
+        if row is None or not all(isinstance(number, int) for number in row):
+            raise DamagedError("index.sqlite is damaged: it does not say in which state it is")
+        return State(*row)
 
     def segments(self) -> list[Segment]:
-        """List the segments in the order of their row numbers."""
-        rows = self._db.execute("SELECT number, file, start, rows FROM segments ORDER BY start")
-        return [Segment(*row) for row in rows]
+        """List the segments in the order of their numbers."""
+        rows = self.db.execute("SELECT file, mark, runs, crc FROM segments ORDER BY first").fetchall()
+        return [_read_segment(*row) for row in rows]
 
-    def count(self) -> int:
-        """Count the documents."""
-        return int(self._db.execute("SELECT count(*) FROM documents").fetchone()[0])
+    def pending(self, dim: int, after: int = -1) -> PendingRows:
+        """Return the vectors that are in no segment yet and whose numbers are above `after`."""
+        sql = "SELECT number, vector, crc FROM pending WHERE number > ? ORDER BY number"
+        rows = self.db.execute(sql, (after,)).fetchall()
+        for number, vector, crc in rows:
+            if len(vector) != 4 * dim or vector_crc(number, vector) != crc:
+                raise DamagedError(f"index.sqlite is damaged: the vector of row {number} does not match its checksum")
+        vectors = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f4").reshape(-1, dim)
+        return PendingRows(np.array([row[0] for row in rows], dtype=np.int64), vectors)
 
-    def numbers(self, where: str | None = None) -> Ids:
-        """Return the row numbers of all documents, or of those a condition holds for, in increasing order."""
-        if where is None:
-            rows = self._db.execute("SELECT number FROM documents ORDER BY number").fetchall()
-        else:
-            rows = self._select_where(where)
-        return np.array(rows, dtype=np.int64).reshape(-1)
-
-    def fields(self) -> list[str]:
-        """List the names of metadata that any document has."""
-        return [str(row[0]) for row in self._db.execute("SELECT name FROM fields ORDER BY name")]
+    def deleted(self, after: int = -1) -> tuple[Ids, int]:
+        """Return the numbers of rows that were deleted since a place, and the last place."""
+        rows = self.db.execute("SELECT place, number FROM deleted WHERE place > ? ORDER BY place", (after,)).fetchall()
+        numbers = np.array([row[1] for row in rows], dtype=np.int64)
+        return numbers, int(rows[-1][0]) if rows else after
 
     def documents(self, numbers: Iterable[int]) -> list[Document]:
-        """Return the documents with these row numbers, in this order."""
+        """Return the documents with these numbers, in this order."""
         wanted = [int(n) for n in numbers]
         found: dict[int, Document] = {}
-        for start in range(0, len(wanted), _MARKS):
-            some = wanted[start : start + _MARKS]
-            marks = ",".join("?" * len(some))
-            sql = f"SELECT number, id, text, metadata FROM documents WHERE number IN ({marks})"
-            for number, identity, text, metadata in self._db.execute(sql, some):
-                found[number] = Document(identity, text, json.loads(metadata))
+        sql = "SELECT number, id, parent, text, metadata, crc FROM documents WHERE number IN"
+        for row in self._select_many(sql, list(dict.fromkeys(wanted))):
+            found[row[0]] = _read_document(*row)
         missing = [n for n in wanted if n not in found]
         if missing:
-            raise StaleError(f"row {missing[0]} has no document any more; search again")
+            raise StaleError(f"row {missing[0]} has no document any more: it was deleted or replaced; search again")
         return [found[n] for n in wanted]
+
+    def all_documents(self, after: int, count: int) -> list[tuple[int, Document]]:
+        """Return the next documents in the order of their numbers, with the numbers."""
+        sql = "SELECT number, id, parent, text, metadata, crc FROM documents WHERE number > ? ORDER BY number LIMIT ?"
+        return [(row[0], _read_document(*row)) for row in self.db.execute(sql, (after, count))]
 
     def find(self, ids: Sequence[str]) -> dict[str, StoredRow]:
         """Return what is stored for each of these ids that is there."""
-        found: dict[str, StoredRow] = {}
-        for start in range(0, len(ids), _MARKS):
-            some = list(ids[start : start + _MARKS])
-            marks = ",".join("?" * len(some))
-            sql = f"SELECT id, number, text, metadata FROM documents WHERE id IN ({marks})"
-            found |= {identity: StoredRow(*row) for identity, *row in self._db.execute(sql, some)}
+        sql = "SELECT id, number, parent, text, metadata FROM documents WHERE id IN"
+        return {identity: StoredRow(*row) for identity, *row in self._select_many(sql, list(ids))}
+
+    def find_numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the number of each of these ids that is there."""
+        return dict(self._select_many("SELECT id, number FROM documents WHERE id IN", list(ids)))
+
+    def families(self, roots: Sequence[str]) -> dict[str, list[str]]:
+        """Return the ids of these documents, and of their pieces, by the id of the whole document."""
+        found: dict[str, list[str]] = {}
+        whole = "SELECT id, id FROM documents WHERE parent IS NULL AND id IN"
+        for sql in (whole, "SELECT parent, id FROM documents WHERE parent IN"):
+            for root, identity in self._select_many(sql, list(roots)):
+                found.setdefault(root, []).append(identity)
         return found
 
     def match_words(self, query: str, limit: int | None = None) -> tuple[Ids, Any]:
@@ -188,95 +158,58 @@ class Store:
         if not terms:
             return np.empty(0, dtype=np.int64), np.empty(0)
         match = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
-        sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid"
-        rows = self._db.execute(sql + ("" if limit is None else f" LIMIT {int(limit)}"), (match,)).fetchall()
+        sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
+        rows = self.db.execute(sql, (match, -1 if limit is None else limit)).fetchall()
         return np.array([r[0] for r in rows], dtype=np.int64), np.array([r[1] for r in rows], dtype=np.float64)
 
-    @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
-        """Change the store: all of what is done inside is committed, or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield Transaction(self._db)
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
-
-    def _select_where(self, where: str) -> list[Any]:
-        fields = self._check_condition(where)
-        columns = [f"number AS {ROW_NUMBER}", *_RESERVED]
-        for name in fields:
-            path = "$." + json.dumps(name, ensure_ascii=False)
-            columns.append(f"json_extract(metadata, {_quote_text(path)}) AS {_quote_name(name)}")
-        inner = f"SELECT {ROW_NUMBER} FROM (SELECT {', '.join(columns)} FROM documents) WHERE ({where}\n)"
-        until = time.monotonic() + _CONDITION_SECONDS
-        self._db.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
-        self._db.set_progress_handler(lambda: time.monotonic() > until, 10_000)
-        try:
-            sql = f"SELECT number FROM documents WHERE number IN ({inner}) ORDER BY number"
-            return self._db.execute(sql).fetchall()
-        except (sqlite3.Error, sqlite3.Warning) as error:
-            known = ", ".join((*_RESERVED, *fields))
-            raise InputError(f"where {where!r} cannot be used: {error}; the fields are {known}") from error
-        finally:
-            self._db.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
-            self._db.set_progress_handler(None, 0)
-
-    def _check_condition(self, where: str) -> list[str]:
-        """Check what SQLite would not, and return the fields beside id and text that a condition can name."""
-        if not isinstance(where, str) or not where.strip():
-            raise InputError(f"where must be a condition such as \"source = 'NIDDK' and year > 2010\", got {where!r}")
-        fields = [name for name in self.fields() if name not in _RESERVED]
-        known = (*_RESERVED, *fields)
-        for name in re.findall(r'"([^"]*)"', re.sub(r"'(?:[^']|'')*'", "''", where)):
-            if name.lower() not in {n.lower() for n in known}:  # SQLite would take it for a text
-                raise InputError(f"where {where!r}: there is no field {name!r}; the fields are {', '.join(known)}")
-        return fields
+    def _select_many(self, sql: str, values: list[Any]) -> Iterator[Any]:
+        for start in range(0, len(values), _MARKS):
+            some = values[start : start + _MARKS]
+            yield from self.db.execute(f"{sql} ({','.join('?' * len(some))})", some).fetchall()
 
 
-class Transaction:
-    """The changes that can be made inside a transaction."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def add_segment(self, file: str, documents: Sequence[Document]) -> None:
-        """Add a segment whose rows are these documents, in this order."""
-        (start,) = self._db.execute("SELECT coalesce(max(start + rows), 0) FROM segments").fetchone()
-        self._db.execute("INSERT INTO segments(file, start, rows) VALUES (?, ?, ?)", (file, start, len(documents)))
-        rows = [(start + i, d.id, d.text, metadata_json(d)) for i, d in enumerate(documents)]
-        self._db.executemany("INSERT INTO documents VALUES (?, ?, ?, ?)", rows)
-        names = {name for d in documents for name in d.metadata}
-        self._db.executemany("INSERT OR IGNORE INTO fields VALUES (?)", [(name,) for name in sorted(names)])
-
-    def remove_documents(self, ids: Sequence[str]) -> int:
-        """Remove documents and return how many there were."""
-        return sum(self._db.execute("DELETE FROM documents WHERE id = ?", (identity,)).rowcount for identity in ids)
-
-    def drop_segments(self, segments: Sequence[Segment]) -> None:
-        """Remove segments that have no document any more."""
-        self._db.executemany("DELETE FROM segments WHERE number = ?", [(segment.number,) for segment in segments])
-
-    def replace_segments(self, old: Sequence[Segment], file: str, numbers: Sequence[int]) -> None:
-        """Put one segment in the place of several: its rows are the documents with these numbers, in this order."""
-        (start,) = self._db.execute("SELECT coalesce(max(start + rows), 0) FROM segments").fetchone()
-        self._db.executemany(
-            "UPDATE documents SET number = ? WHERE number = ?", [(start + i, n) for i, n in enumerate(numbers)]
-        )
-        self.drop_segments(old)
-        self._db.execute("INSERT INTO segments(file, start, rows) VALUES (?, ?, ?)", (file, start, len(numbers)))
+def document_crc(number: int, document: Document, metadata: str) -> int:
+    """The checksum of a document as it is stored."""
+    return zlib.crc32("\0".join((str(number), document.id, document.parent or "", document.text, metadata)).encode())
 
 
-def metadata_json(document: Document) -> str:
-    """Return a document's metadata as it is stored."""
-    return json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True, allow_nan=False)
+def vector_crc(number: int, vector: bytes) -> int:
+    """The checksum of a vector that is in no segment yet."""
+    return zlib.crc32(vector, number & 0xFFFFFFFF)
 
 
-def _quote_text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def segment_crc(file: str, mark: str, runs: bytes) -> int:
+    """The checksum of what is recorded about a segment."""
+    return zlib.crc32(runs, zlib.crc32(f"{file}\0{mark}".encode()))
 
 
-def _quote_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def write_runs(numbers: Ids) -> bytes:
+    """Increasing numbers as runs: the first of each run of consecutive numbers, and how many there are."""
+    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
+    starts = np.concatenate(([0], breaks)) if len(numbers) else np.empty(0, dtype=np.int64)
+    counts = np.diff(np.concatenate((starts, [len(numbers)])))
+    return np.column_stack((numbers[starts.astype(np.int64)], counts)).astype("<i8").tobytes()
+
+
+def _read_runs(data: bytes) -> Ids:
+    runs = np.frombuffer(data, dtype="<i8").reshape(-1, 2)
+    firsts, counts = runs[:, 0], runs[:, 1]
+    before = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    return np.asarray(np.repeat(firsts - before, counts) + np.arange(counts.sum()), dtype=np.int64)
+
+
+def _read_segment(file: str, mark: str, runs: bytes, crc: int) -> Segment:
+    if segment_crc(file, mark, runs) != crc:
+        raise DamagedError(f"index.sqlite is damaged: what it says about {file} does not match its checksum")
+    return Segment(file, mark, _read_runs(runs))
+
+
+def _read_document(number: int, identity: str, parent: str | None, text: str, metadata: str, crc: int) -> Document:
+    try:
+        document = Document(identity, text, json.loads(metadata), parent)
+        good = document_crc(number, document, metadata) == crc
+    except (ValueError, TypeError, RecursionError):
+        good = False
+    if not good:
+        raise DamagedError(f"index.sqlite is damaged: the document in row {number} does not match its checksum")
+    return document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,16 @@ import numpy as np
 
 from breadth.arrays import Ids
 from breadth.errors import InputError
-from breadth.index.documents import Document
-from breadth.index.store import Store
+from breadth.filters import look_up
+from breadth.filters.meaning import MISSING
+from breadth.index.documents import Document, check_id
+from breadth.index.entries import find_name, list_names
+from breadth.index.store import View
 from breadth.oracles.segmented import SegmentedOracle
+
+ReadDocuments = Callable[[Ids], list[Document]]
+_LISTED = 20
+"""How many fields a message names."""
 
 
 @dataclass(frozen=True)
@@ -25,28 +33,31 @@ class Wishes:
     budget: float | None = None
     count: Callable[[str], float] | None = None
 
-    def translate(self, options: dict[str, Any], store: Store, oracle: SegmentedOracle) -> dict[str, Any]:
-        """The options of `breadth.select` with these wishes, for rows of this oracle."""
-        shelf = _Shelf(store, oracle)
+    def __post_init__(self) -> None:
+        for name, ids in (("pinned", self.pinned), ("excluded", self.excluded)):
+            for identity in ids:
+                check_id(identity, f"{name}: an id")
+        if self.count is not None and self.budget is None:
+            raise InputError("count needs budget: it says how a text is counted against the budget")
+
+    def translate(
+        self, options: dict[str, Any], view: View, oracle: SegmentedOracle, read: ReadDocuments
+    ) -> dict[str, Any]:
+        """The options of `breadth.select` with these wishes, for rows of this oracle; `read` gets documents later."""
+        shelf = _Shelf(read, oracle)
         told = dict(options)
         if self.group_by is not None:
-            fields = store.fields()
-            if self.group_by not in fields:
-                raise InputError(
-                    f"group_by: no document has the field {self.group_by!r}; there are {', '.join(fields)}"
-                )
+            _check_field(self.group_by, view)
             field = self.group_by
-            told["groups"] = lambda ids: [document.metadata.get(field) for document in shelf.read(ids)]
+            told["groups"] = lambda ids: [_label(document, field) for document in shelf.read(ids)]
             told.setdefault("per_group", 1)
         if self.budget is not None:
             count = self.count or count_words
             told["costs"] = lambda ids: [count(document.text) for document in shelf.read(ids)]
             told["budget"] = self.budget
-        elif self.count is not None:
-            raise InputError("count needs budget: it says how a text is counted against the budget")
         for name, ids in (("pinned", self.pinned), ("excluded", self.excluded)):
             if ids:
-                told[name] = _find_rows(name, ids, store, oracle)
+                told[name] = _find_rows(name, ids, view, oracle)
         return told
 
 
@@ -58,25 +69,39 @@ def count_words(text: str) -> int:
 class _Shelf:
     """Documents by their rows in an oracle, each read once."""
 
-    def __init__(self, store: Store, oracle: SegmentedOracle) -> None:
-        self._store, self._oracle = store, oracle
+    def __init__(self, read: ReadDocuments, oracle: SegmentedOracle) -> None:
+        self._read, self._oracle = read, oracle
         self._known: dict[int, Document] = {}
 
     def read(self, ids: Ids) -> list[Document]:
         wanted = [i for i in ids.tolist() if i not in self._known]
         if wanted:
-            documents = self._store.documents(self._oracle.numbers[wanted])
-            self._known.update(zip(wanted, documents, strict=True))
+            self._known.update(zip(wanted, self._read(self._oracle.numbers[wanted]), strict=True))
         return [self._known[i] for i in ids.tolist()]
 
 
-def _find_rows(name: str, ids: Sequence[str], store: Store, oracle: SegmentedOracle) -> Ids:
+def _check_field(field: str, view: View) -> None:
+    if find_name(view.db, field) < 0:
+        known = list_names(view.db)
+        listed = ", ".join(known[:_LISTED]) + (f" and {len(known) - _LISTED} more" if len(known) > _LISTED else "")
+        raise InputError(f"group_by: no document has the field {field!r}; there are {listed or 'none'}")
+
+
+def _label(document: Document, field: str) -> Any:
+    """The group of a document: the value of the field, None without it. Lists and dicts are groups by their content."""
+    value = look_up(document.metadata, field)
+    if value is MISSING:
+        return None
+    return json.dumps(value, sort_keys=True) if isinstance(value, (list, dict)) else value
+
+
+def _find_rows(name: str, ids: Sequence[str], view: View, oracle: SegmentedOracle) -> Ids:
     """The rows of documents. One that is not among those to choose from cannot be pinned; excluding it is fine."""
-    found = store.find(list(ids))
+    found = view.find_numbers(list(ids))
     unknown = [identity for identity in ids if identity not in found]
     if unknown:
         raise InputError(f"{name}: there is no document {unknown[0]!r}")
-    numbers = np.array([found[identity].number for identity in ids], dtype=np.int64)
+    numbers = np.array([found[identity] for identity in ids], dtype=np.int64)
     rows = np.minimum(np.searchsorted(oracle.numbers, numbers), oracle.size - 1)
     there = oracle.numbers[rows] == numbers
     if name == "pinned" and not there.all():

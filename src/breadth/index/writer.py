@@ -1,48 +1,56 @@
 """What writes to an index: adding and deleting documents, merging segments, removing leftover files.
 
-A segment's file is written whole before the transaction that names it. A crash in between leaves a file that no
+Few vectors go into SQLite with their documents; many become a file of their own, as do few ones together later. A
+segment's file is written whole before the transaction that names it. A crash in between leaves a file that no
 transaction names; the next writer removes it.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Array
-from breadth.checks import check_count
-from breadth.errors import InputError
+from breadth.arrays import Array, Ids
+from breadth.checks import check_count, check_lengths, check_vectors, square_lengths
+from breadth.errors import BreadthError, InputError
+from breadth.index import merging
+from breadth.index.changes import change, give_back_space
 from breadth.index.collection import Collection
-from breadth.index.documents import Document
+from breadth.index.documents import Document, check_id
 from breadth.index.encoding import RecordedEncoder
+from breadth.index.failures import reported
+from breadth.index.layout import new_segment_name
 from breadth.index.lock import Lock
-from breadth.index.store import Segment, StoredRow
-from breadth.oracles.compact import CompactOracle
-
-Item = TypeVar("Item")
+from breadth.index.plan import Plan, Rows, check_unique, make_plan
+from breadth.index.snapshot import Part
+from breadth.index.store import Segment, View
+from breadth.oracles.compact import CompactOracle, save_together
 
 BATCH = 4096
-"""Documents that become one segment."""
-MANY_SEGMENTS, SMALL_SEGMENT = 64, 1 << 16
-"""Once there are more than MANY_SEGMENTS segments of at most SMALL_SEGMENT rows, adding documents merges them."""
+"""Documents that are committed together."""
 
 
 @dataclass(frozen=True)
 class Added:
     """What became of the documents given: how many were new, already there unchanged, or replaced.
 
-    `skipped` names those that were left out, as pairs (id, reason).
+    `removed` counts the old pieces of documents that are no longer wanted. `skipped` names those that were left out,
+    as pairs (id, reason).
     """
 
     added: int = 0
     unchanged: int = 0
     updated: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
+    removed: int = 0
 
     def __add__(self, other: Added) -> Added:
         return Added(
@@ -50,6 +58,7 @@ class Added:
             self.unchanged + other.unchanged,
             self.updated + other.updated,
             self.skipped + other.skipped,
+            self.removed + other.removed,
         )
 
 
@@ -58,158 +67,252 @@ class Writer:
 
     def __init__(self, collection: Collection, encoder: RecordedEncoder) -> None:
         self._collection = collection
-        self._store = collection.store
         self._layout = collection.layout
         self._encoder = encoder
+        self._mutex = threading.RLock()
+        self._tidy = False
+        self._removed = merging.FLUSH
+        """Documents that were removed since files were last looked at."""
 
-    def write(self, documents: Iterable[Document], vectors: Any, batch: int, replace: bool) -> Added:
+    def write(self, documents: Iterable[Document], vectors: Any, batch: int, replace: bool, whole: bool) -> Added:
         """Add documents, in batches that are each committed whole; `replace` allows new content for ids in use."""
         check_count(batch, "batch")
+        rows = None if vectors is None else self._check_vectors(vectors)
+        if rows is not None and isinstance(documents, Sized) and len(documents) != len(rows):
+            raise _report_count(len(documents), len(rows))
         done, start = Added(), 0
-        with self._lock():
-            self._remove_unnamed_files()
-            for some in split_into_batches(documents, batch):
-                done += self._commit(some, _take_rows(vectors, start, len(some)), replace)
-                start += len(some)
-                self._merge_small_segments()
-            if vectors is not None and len(vectors) > start:
-                raise InputError(f"vectors has more rows ({len(vectors)}) than there are documents ({start})")
-            self._merge_small_segments()
+        with self._lock() as db:
+            batches = look_ahead(split_into_batches(check_documents(documents), batch))
+            for some, is_last in batches:
+                stop = start + len(some)
+                if rows is not None and (stop > len(rows) or (is_last and stop != len(rows))):
+                    raise _report_count(stop, len(rows))
+                done += self._commit(db, some, None if rows is None else rows[start:stop], start, replace, whole)
+                start = stop
+                with self._reported():
+                    self._maintain(db)
+            if rows is not None and start != len(rows):
+                raise _report_count(start, len(rows))
         return done
 
     def delete(self, ids: Sequence[str]) -> int:
         """Remove documents and return how many there were."""
-        with self._lock(), self._store.transaction() as change:
-            return change.remove_documents(ids)
+        wanted = list(dict.fromkeys(check_id(identity, "ids: an id") for identity in ids))
+        with self._lock() as db, self._reported():
+            with change(db) as one:
+                removed = one.remove_documents(wanted)
+            self._removed += removed
+            self._maintain(db)
+        return removed
 
     def optimize(self) -> None:
-        """Merge all segments into one and drop the rows of deleted documents."""
-        with self._lock():
-            self._merge(self._store.segments())
+        """Merge all segments into one, drop the rows of deleted documents, and give back free space."""
+        with self._lock() as db, self._reported():
+            snapshot = self._collection.snapshot(View(db))
+            parts, segments = snapshot.parts, [segment for segment, _ in snapshot.segments]
+            done = len(segments) == len(parts) == 1 and parts[0].live is None and not snapshot.state.waiting
+            if (segments or snapshot.state.waiting) and not done:
+                self._replace_segments(db, segments, parts, clear_pending=True)
+            self._remove_unnamed_files(db)
+            give_back_space(db, everything=True)
 
-    def find_conflicts(self, documents: Sequence[Document]) -> set[str]:
+    def find_conflicts(self, documents: Sequence[Document], whole: bool) -> set[str]:
         """Return the ids of documents that the index holds with other content."""
-        stored = self._store.find([d.id for d in documents])
-        return {d.id for d in documents if d.id in stored and not stored[d.id].holds(d)}
+        checked = list(check_documents(documents))
+        plan = self._collection.read(lambda view: make_plan(view, None, checked, None, whole))
+        return set(plan.conflicts)
 
     @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Be the only writer for a while; afterwards everything is read anew."""
-        with self._collection.mutex, Lock(self._layout.lock):
-            try:
-                yield
-            finally:
-                self._collection.forget()
+    def _lock(self) -> Iterator[sqlite3.Connection]:
+        """Be the only writer for a while."""
+        with self._mutex, ExitStack() as held:
+            db = self._collection.connections.writer()
+            with self._reported():
+                held.enter_context(Lock(self._layout.lock))
+                if not self._tidy:
+                    self._remove_unnamed_files(db)
+                    self._tidy = True
+            yield db
 
-    def _commit(self, batch: list[Document], vectors: Any, replace: bool) -> Added:
-        """Write one batch: encode what is new, write its segment, then name the segment in a transaction."""
-        places = _find_last_places(batch, replace)
-        stored = self._store.find([batch[place].id for place in places])
-        new = [place for place in places if not _is_stored(batch[place], stored)]
-        conflicts = [batch[place].id for place in new if batch[place].id in stored]
-        if conflicts and not replace:
-            raise InputError(f"document {conflicts[0]!r} is there with other content; use update")
-        unchanged = len(places) - len(new)
-        if not new:
-            return Added(unchanged=unchanged)
-        documents = [batch[place] for place in new]
-        rows = self._encode(documents) if vectors is None else np.asarray(vectors[new], dtype=np.float32)
-        self._check_columns(rows)
-        known = np.asarray(rows.any(axis=1))
-        kept = [d for d, has_words in zip(documents, known, strict=True) if has_words]
-        skipped = [d.id for d, has_words in zip(documents, known, strict=True) if not has_words]
-        replaced = [d.id for d in kept if d.id in stored]
-        if kept:
-            self._save_segment(rows[known], kept, replaced)
-        reasons = tuple((identity, "no word that the encoder knows") for identity in skipped)
-        return Added(len(kept) - len(replaced), unchanged, len(replaced), reasons)
+    def _reported(self) -> AbstractContextManager[None]:
+        return reported(self._layout.folder)
 
-    def _encode(self, documents: list[Document]) -> Array:
-        rows = self._encoder.encode([d.text for d in documents], "document")
-        return np.asarray(rows, dtype=np.float32)
-
-    def _check_columns(self, rows: Array) -> None:
-        dim = self._encoder.dim
-        if rows.ndim != 2 or rows.shape[1] != dim:
-            raise InputError(f"vectors must have {dim} columns, as the index has; got shape {rows.shape}")
-
-    def _save_segment(self, rows: Array, documents: list[Document], replaced: list[str]) -> None:
-        file = _new_file_name()
-        CompactOracle.build(rows).save(self._layout.segments / file)
-        with self._store.transaction() as change:
-            change.remove_documents(replaced)
-            change.add_segment(file, documents)
-
-    def _merge_small_segments(self) -> None:
-        """Merge the small segments once there are many of them; leave large ones as they are."""
-        small = [segment for segment in self._store.segments() if segment.rows <= SMALL_SEGMENT]
-        if len(small) > MANY_SEGMENTS:
-            self._merge(small)
-
-    def _merge(self, segments: list[Segment]) -> None:
-        """Replace these segments by one that holds the rows of documents that are still there."""
-        every = self._store.numbers()
-        spans = [np.searchsorted(every, [s.start, s.start + s.rows]) for s in segments]
-        numbers = np.concatenate([every[low:high] for low, high in spans]) if spans else every[:0]
-        if len(segments) == 1 and len(numbers) == segments[0].rows:
-            return
-        if len(numbers) == 0:
-            with self._store.transaction() as change:
-                change.drop_segments(segments)
+    def _commit(
+        self,
+        db: sqlite3.Connection,
+        batch: list[Document],
+        given: Array | None,
+        start: int,
+        replace: bool,
+        whole: bool,
+    ) -> Added:
+        """Write one batch: encode what is new, then store documents and vectors in one transaction."""
+        if not replace:
+            check_unique(batch)
+        view = View(db)
+        rows = None if given is None else np.ascontiguousarray(given, dtype=np.float32)
+        if rows is not None:
+            check_lengths(square_lengths(rows), start, "vectors")
+        with self._reported():
+            snapshot = None if rows is None else self._collection.snapshot(view)
+            plan = make_plan(view, snapshot, batch, rows, whole)
+        if plan.conflicts and not replace:
+            raise InputError(next(iter(plan.conflicts.values())))
+        documents = [batch[place] for place in plan.new]
+        if rows is None:
+            documents, new = self._encode(documents, plan)
         else:
-            file = _new_file_name()
-            oracle = self._collection.join(segments, numbers)
-            steps = range(0, oracle.size, BATCH)
-            chunks = (oracle.rows(np.arange(start, min(start + BATCH, oracle.size))) for start in steps)
-            CompactOracle.stream(chunks, self._layout.segments / file)
-            with self._store.transaction() as change:
-                change.replace_segments(segments, file, numbers.tolist())
-        self._remove_unnamed_files()
+            new = rows[plan.new]
+        with self._reported():
+            self._store(db, documents, new, [*plan.replaced, *plan.dropped])
+        updated = len(plan.replaced)
+        return Added(len(documents) - updated, plan.unchanged, updated, tuple(plan.skipped), len(plan.dropped))
 
-    def _remove_unnamed_files(self) -> None:
-        """Remove vector files that no transaction has named: what an interrupted writer left behind."""
-        named = {segment.file for segment in self._store.segments()}
-        for file in self._layout.segments.iterdir():
-            if file.name not in named:
-                self._collection.release(file.name)
-                with suppress(OSError):  # some systems keep a file that is being read: the next writer tries again
-                    file.unlink()
+    def _encode(self, documents: list[Document], plan: Plan) -> tuple[list[Document], Rows]:
+        """Encode documents, and leave out those of which the encoder knows no word."""
+        if not documents:
+            return [], np.empty((0, self._encoder.dim), dtype=np.float32)
+        empty = next((document for document in documents if not document.text.strip()), None)
+        if empty is not None:
+            raise InputError(f"document {empty.id!r} has no text; pass its vector, or leave it out")
+        rows = np.asarray(self._encoder.encode([d.text for d in documents], "document"), dtype=np.float32)
+        if rows.shape != (len(documents), self._encoder.dim):
+            raise InputError(
+                f"the encoder {self._encoder.name} returned an array of shape {rows.shape} for {len(documents)} texts; "
+                f"the index has {self._encoder.dim} dimensions"
+            )
+        known = np.asarray(rows.any(axis=1))
+        unknown = [document.id for document, has_words in zip(documents, known, strict=True) if not has_words]
+        plan.skipped += [(identity, "no word that the encoder knows") for identity in unknown]
+        plan.replaced = [identity for identity in plan.replaced if identity not in set(unknown)]
+        kept = [document for document, has_words in zip(documents, known, strict=True) if has_words]
+        if kept:
+            check_lengths(square_lengths(rows[known]), 0, f"what the encoder {self._encoder.name} returned")
+        return kept, np.ascontiguousarray(rows[known])
+
+    def _check_vectors(self, vectors: Any) -> Array:
+        rows = check_vectors(vectors, "vectors")
+        if rows.shape[1] != self._encoder.dim:
+            raise InputError(f"vectors must have {self._encoder.dim} columns, as the index has; got shape {rows.shape}")
+        return rows
+
+    def _store(self, db: sqlite3.Connection, documents: list[Document], rows: Rows, removed: list[str]) -> None:
+        """Store documents with their vectors, and remove others, in one transaction."""
+        if not documents and not removed:
+            return
+        view = View(db)
+        state = view.state()
+        self._removed += len(removed)
+        if not documents or state.waiting + len(documents) < merging.FLUSH:
+            with change(db) as one:
+                one.remove_documents(removed)
+                one.add_pending(one.add_documents(documents), rows)
+            return
+        pending = view.pending(self._encoder.dim)
+        kept = ~np.isin(pending.numbers, list(view.find_numbers(removed).values()))
+        numbers = np.append(pending.numbers[kept], np.arange(state.next, state.next + len(documents)))
+        file, mark = self._write_file([CompactOracle.build(np.vstack((pending.vectors[kept], rows)))])
+        with change(db) as one:
+            one.remove_documents(removed)
+            one.add_documents(documents)
+            one.clear_pending()
+            one.add_segment(file, mark, numbers)
+        self._removed = merging.FLUSH  # there is a new file, so look at all of them
+
+    def _maintain(self, db: sqlite3.Connection) -> None:
+        """Merge files where there are many, and write those anew of which much was deleted."""
+        if self._removed < merging.FLUSH:
+            return
+        self._removed = 0
+        while True:
+            snapshot = self._collection.snapshot(View(db))
+            parts = {int(part.numbers[0]): part for part in snapshot.parts}
+            own = [parts.get(int(segment.numbers[0])) for segment, _ in snapshot.segments]
+            live = [0 if part is None else len(part.live_numbers) for part in own]
+            total = [len(segment.numbers) for segment, _ in snapshot.segments]
+            run = merging.choose_merge(live, total, 5 * self._encoder.dim)
+            if run is None:
+                break
+            segments = [segment for segment, _ in snapshot.segments[run]]
+            self._replace_segments(db, segments, [part for part in own[run] if part is not None])
+        give_back_space(db, everything=False)
+
+    def _replace_segments(
+        self, db: sqlite3.Connection, segments: Sequence[Segment], parts: Sequence[Part], clear_pending: bool = False
+    ) -> None:
+        """Put one segment with the rows of these parts in the place of several."""
+        numbers: list[Ids] = [part.live_numbers for part in parts]
+        named = self._write_file([part.oracle() for part in parts]) if parts else None
+        with change(db) as one:
+            one.drop_segments(segments)
+            if clear_pending:
+                one.clear_pending()
+            if named is not None:
+                one.add_segment(*named, np.concatenate(numbers))
+        self._remove_unnamed_files(db)
+
+    def _write_file(self, oracles: Sequence[CompactOracle]) -> tuple[str, str]:
+        """Write rows to a new file, which says to which index it belongs; return its name and its mark."""
+        file = new_segment_name()
+        label = json.dumps({"index": self._collection.facts["identity"], "file": file})
+        return file, save_together(oracles, self._layout.segments / file, label)
+
+    def _remove_unnamed_files(self, db: sqlite3.Connection) -> None:
+        """Remove vector files of this index that no transaction has named: what an interrupted writer left behind."""
+        named = {segment.file for segment in View(db).segments()}
+        leftover = [path for path in self._layout.segment_files() if path.name not in named and self._is_own(path)]
+        for path in (*leftover, *self._layout.unfinished_files()):
+            with suppress(OSError):  # some systems keep a file that is being read: the next writer tries again
+                path.unlink()
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether a vector file says that it belongs to this index."""
+        try:
+            label = json.loads(CompactOracle.open(path).label)
+        except (BreadthError, ValueError):
+            return False
+        return isinstance(label, dict) and label.get("index") == self._collection.facts["identity"]
 
 
-def split_into_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in lists of `size`, the last one maybe shorter, without reading further than needed."""
-    batch: list[Item] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == size:
+def check_documents(documents: Iterable[Document]) -> Iterator[Document]:
+    """Yield the documents, and refuse what is none."""
+    if isinstance(documents, (Document, str, bytes, dict)):
+        raise InputError(f"documents must be a list of `Document`s, got one {type(documents).__name__}; pass a list")
+    try:
+        items = iter(documents)
+    except TypeError:
+        raise InputError(f"documents must be a list of `Document`s, got {type(documents).__name__}") from None
+    for place, item in enumerate(items):
+        if not isinstance(item, Document):
+            hint = "; write Document(**record)" if isinstance(item, dict) else ""
+            raise InputError(f"documents must hold `Document`s, got {type(item).__name__} at place {place}{hint}")
+        yield item
+
+
+def split_into_batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
+    """Yield the documents in lists of `size`, or a few more: the pieces of a document stay together."""
+    batch: list[Document] = []
+    for document in documents:
+        if len(batch) >= size and batch[-1].root != document.root:
             yield batch
             batch = []
+        batch.append(document)
     if batch:
         yield batch
 
 
-def _find_last_places(batch: list[Document], replace: bool) -> list[int]:
-    """Return the last place of every id, in increasing order; without `replace`, an id may have one place only."""
-    last = {document.id: place for place, document in enumerate(batch)}
-    if len(last) < len(batch) and not replace:
-        twice = next(d.id for place, d in enumerate(batch) if last[d.id] != place)
-        raise InputError(f"the id {twice!r} stands twice among the documents")
-    return sorted(last.values())
+def look_ahead(items: Iterable[list[Document]]) -> Iterator[tuple[list[Document], bool]]:
+    """Yield every item, and whether it is the last."""
+    before: list[Document] | None = None
+    for item in items:
+        if before is not None:
+            yield before, False
+        before = item
+    if before is not None:
+        yield before, True
 
 
-def _is_stored(document: Document, stored: dict[str, StoredRow]) -> bool:
-    return document.id in stored and stored[document.id].holds(document)
-
-
-def _take_rows(vectors: Any, start: int, count: int) -> Any:
-    """Return the rows of a batch that starts at this document."""
-    if vectors is None:
-        return None
-    rows = np.asarray(vectors[start : start + count])
-    if len(rows) != count:
-        raise InputError(f"vectors has fewer rows ({start + len(rows)}) than there are documents")
-    return rows
-
-
-def _new_file_name() -> str:
-    return f"{uuid.uuid4().hex}.compact"
+def _report_count(documents: int, rows: int) -> InputError:
+    if rows > documents:
+        return InputError(f"vectors has more rows ({rows}) than there are documents ({documents})")
+    return InputError(f"vectors has fewer rows ({rows}) than there are documents (at least {documents})")

@@ -9,30 +9,31 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import cast
+from typing import Any, cast
 
 from breadth.kernels.contract import Kernels
 
 NAMES = ("numba", "numpy")
 _log = logging.getLogger("breadth")
-_PATIENCE = 2.0
 
 
 @cache
 def load(name: str) -> Kernels:
-    """The kernels of one implementation. The first call of numba's may have to compile them."""
-    # Loading takes half a second, compiling half a minute: say so before someone thinks that it hangs.
-    notice = threading.Timer(_PATIENCE, _log.warning, ["compiling breadth's kernels; they are cached afterwards"])
-    notice.daemon = True
-    notice.start()
-    try:
-        return cast(Kernels, import_module(f"breadth.kernels.{name}"))
-    finally:
-        notice.cancel()
+    """The kernels of one implementation. The first call of numba's may have to compile them.
+
+    Where numba cannot be imported, or can keep compiled code nowhere, these are NumPy's, and a warning says so.
+    """
+    if name == "numba":
+        try:
+            return cast(Kernels, import_module("breadth.kernels.compiling").import_kernels())
+        except (ImportError, OSError) as error:
+            reason = " ".join(str(error).split())
+            _log.warning("numba cannot be used (%s); NumPy does the same work, more slowly", reason)
+            return load("numpy")
+    return cast(Kernels, import_module(f"breadth.kernels.{name}"))
 
 
 @cache
@@ -46,4 +47,10 @@ def current() -> Kernels:
     return load(choose())
 
 
-__all__ = ["NAMES", "Kernels", "choose", "current", "load"]
+def find_cache() -> str | None:
+    """The folder where the compiled kernels are kept; None where NumPy does the work."""
+    kernels: Any = current()
+    return None if kernels.NAME == "numpy" else str(kernels._inner.stats.cache_path)
+
+
+__all__ = ["NAMES", "Kernels", "choose", "current", "find_cache", "load"]

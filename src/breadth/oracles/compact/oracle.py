@@ -10,8 +10,9 @@ lower end. Only these few are scored again, in full precision. The answer is tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,8 @@ from breadth.checks import check_relevance, check_vectors
 from breadth.errors import InputError
 from breadth.oracles import reach, sweep
 from breadth.oracles.compact.codes import NO_ROWS, RowSummary, quantise, stored_dtype
-from breadth.oracles.compact.file import CompactArrays, open_arrays
+from breadth.oracles.compact.file import FileArrays, open_file
+from breadth.oracles.compact.memory import CompactArrays, MemoryArrays, codes_of, fetch, mean_of
 from breadth.oracles.compact.writer import Writer
 from breadth.oracles.protocol import Reached
 from breadth.products import multiply
@@ -60,7 +62,7 @@ class CompactOracle:
         coded.
         """
         rows = check_vectors(vectors, "vectors")
-        arrays = CompactArrays.empty(rows)
+        arrays = MemoryArrays(rows)
         for start, stop in sweep.spans(len(rows), _QUANTISE):
             arrays.fill(start, *quantise(rows[start:stop], start))
             if progress is not None:
@@ -101,25 +103,37 @@ class CompactOracle:
 
         Relevance from `with_scores` is not written. `progress(done, total)` is called as rows are written.
         """
-        if self.size == 0:
-            raise InputError("this oracle has no rows, so there is nothing to save")
-        with Writer(path) as writer:
-            for start, stop in sweep.spans(self.size, _QUANTISE):
-                part = self._positions(slice(start, stop))
-                writer.add(np.asarray(self._arrays.rows[part]), self._arrays.codes_of(part))
-                if progress is not None:
-                    progress(stop, self.size)
-            total = self.size * self.mean()[: self._arrays.codes.shape[1]]
-            writer.finish(RowSummary(total, self.length_error))
+        save_together([self], path, progress=progress)
 
     @classmethod
     def open(cls, path: str | PathLike[str], verify: bool = False) -> CompactOracle:
-        """Map a saved file into memory. This takes milliseconds, whatever the size of the file.
+        """Open a saved file. This takes milliseconds, whatever the size of the file.
 
-        A file is refused if it is truncated, if its header is damaged, or if it is of another kind or version.
-        `verify=True` also reads all of it and compares the checksums.
+        Every part is read and compared with its checksum when it is first needed. A part that is damaged is an error
+        then. `verify=True` reads and compares everything now. A file is refused if it is truncated, if its header is
+        damaged or impossible, or if it is of another kind or version.
         """
-        return cls(open_arrays(path, verify))
+        if not Path(path).exists():
+            raise InputError(f"there is no file {str(path)!r}")
+        arrays = open_file(path)
+        if verify:
+            arrays.verify()
+        return cls(arrays)
+
+    @property
+    def mark(self) -> str | None:
+        """What tells the file of this oracle from all others; None if it was built in memory."""
+        return self._arrays.mark if isinstance(self._arrays, FileArrays) else None
+
+    @property
+    def label(self) -> str:
+        """What the owner of the file wrote into it."""
+        return self._arrays.layout.label if isinstance(self._arrays, FileArrays) else ""
+
+    def verify(self) -> None:
+        """Read the whole file again and compare all checksums. Raise an error if a part is damaged."""
+        if isinstance(self._arrays, FileArrays):
+            self._arrays.verify()
 
     @property
     def size(self) -> int:
@@ -150,17 +164,17 @@ class CompactOracle:
 
     def rows(self, ids: Ids) -> Array:
         """Return the rows with these ids in full precision: float32, or float64 with relevance scores."""
-        rows = self._arrays.fetch(np.asarray(self._positions(ids)))
+        rows = fetch(self._arrays, np.asarray(self._positions(ids)))
         return rows if self._relevance is None else np.column_stack((rows, self._relevance[ids]))
 
     def mean(self) -> Vector:
         """Return the mean row."""
         if self._only is None:
-            mean = self._arrays.mean
+            mean = mean_of(self._arrays)
         else:
             total = np.zeros(self._arrays.codes.shape[1])
             for start, stop in sweep.spans(self.size, _QUANTISE):
-                total += np.asarray(self._arrays.rows[self._only[start:stop]]).sum(axis=0, dtype=np.float64)
+                total += self._stored_rows(start, stop).sum(axis=0, dtype=np.float64)
             mean = total / self.size
         return mean if self._relevance is None else np.append(mean, self._relevance.mean())
 
@@ -168,7 +182,7 @@ class CompactOracle:
         """Return the full-precision scores of all rows for one direction. This reads every row."""
         out = np.empty(self.size, dtype=np.float32)
         for start, stop in sweep.spans(self.size, _QUANTISE):
-            rows = np.ascontiguousarray(self._arrays.rows[self._positions(slice(start, stop))], dtype=np.float32)
+            rows = np.ascontiguousarray(self._stored_rows(start, stop), dtype=np.float32)
             out[start:stop] = multiply(rows, direction)
         return out
 
@@ -191,6 +205,7 @@ class CompactOracle:
         """Write the approximate scores of some rows, computed from their codes, into `out` (b, rows)."""
         arrays, d = self._arrays, self._arrays.codes.shape[1]
         here = self._positions(part)
+        arrays.load(here)
         inside = np.ascontiguousarray(directions[:, :d], dtype=np.float32)
         kernels.current().scan(arrays.codes[here], arrays.scales[here], inside, out)
         if self._relevance is not None:
@@ -198,7 +213,9 @@ class CompactOracle:
 
     def residuals(self, part: slice | Ids) -> sweep.Floats:
         """Return how far the codes of some rows are from the rows: ‖e_i - ê_i‖."""
-        return self._arrays.errors[self._positions(part)]
+        here = self._positions(part)
+        self._arrays.load(here)
+        return self._arrays.errors[here]
 
     def error_terms(self, directions: Array) -> tuple[Vector, Vector]:
         """Return the lengths of the directions, and what float32 arithmetic adds to the error for each."""
@@ -214,7 +231,35 @@ class CompactOracle:
         """Return where rows of this oracle lie in the arrays."""
         return part if self._only is None else self._only[part]
 
+    def _stored_rows(self, start: int, stop: int) -> Array:
+        """Return rows start … stop - 1 in the precision in which they are kept."""
+        return self._arrays.stored_rows(np.arange(start, stop) if self._only is None else self._only[start:stop])
+
     def _rescore(self, ids: Ids, direction: Vector) -> Vector:
         """Return the full-precision scores of these rows."""
         parts = [multiply(self.rows(ids[start:stop]), direction) for start, stop in sweep.spans(len(ids), _FETCH)]
         return np.concatenate(parts)
+
+
+def save_together(
+    oracles: Sequence[CompactOracle], path: str | PathLike[str], label: str = "", progress: Progress | None = None
+) -> str:
+    """Write the rows of several oracles, one after the other, to one file. Return its `mark`.
+
+    The codes are copied as they are. `label` says what the file is; `CompactOracle.label` reads it.
+    """
+    total = sum(oracle.size for oracle in oracles)
+    if total == 0:
+        raise InputError("this oracle has no rows, so there is nothing to save")
+    summary, done = NO_ROWS, 0
+    with Writer(path, label) as writer:
+        for oracle in (oracle for oracle in oracles if oracle.size):
+            for start, stop in sweep.spans(oracle.size, _QUANTISE):
+                part = oracle._positions(slice(start, stop))
+                writer.add(oracle._stored_rows(start, stop), codes_of(oracle._arrays, part))
+                done += stop - start
+                if progress is not None:
+                    progress(done, total)
+            own = oracle.size * oracle.mean()[: oracle._arrays.codes.shape[1]]
+            summary = summary.merge(RowSummary(own, oracle.length_error))
+        return writer.finish(summary)
