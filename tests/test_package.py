@@ -67,7 +67,9 @@ LAYERS = [
 OPTIONAL = {
     "numba": {"kernels/compiling.py", "kernels/numba.py"},
     "torch": {"oracles/torch.py"},
+    "chromadb": {"engines/chroma/oracle.py"},
     "faiss": {"engines/faiss.py"},
+    "httpx": {"engines/chroma/oracle.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},
     "pymilvus": {"engines/milvus/oracle.py"},

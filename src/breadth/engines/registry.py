@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from breadth.engines import faiss, milvus, pgvector
+from breadth.engines import chroma, faiss, milvus, pgvector
 from breadth.engines.address import Locate, one_place, place_and_part
 
 
@@ -70,6 +70,20 @@ ENGINES: dict[str, Engine] = {
             description="an index in memory or in a file",
             exact="Flat and SQfp16; IVF,Flat if nprobe covers all lists",
             ids="whole numbers",
+            rows="with the ids",
+            mean=True,
+            filters=True,
+            audits=True,
+        ),
+        Engine(
+            name="chroma",
+            open=chroma.chroma,
+            form="chroma:FOLDER/COLLECTION",
+            locate=place_and_part("source", "collection"),
+            extra="chroma",
+            description="a folder of Chroma, or a server (`chroma:http://HOST:8000/COLLECTION`)",
+            exact="never (HNSW)",
+            ids="text",
             rows="with the ids",
             mean=True,
             filters=True,

@@ -1,5 +1,6 @@
 """Collections of vectors that can be searched: the protocols, the oracles and the registry that lists them."""
 
+from breadth.engines.chroma import chroma
 from breadth.engines.faiss import faiss
 from breadth.engines.milvus import milvus
 from breadth.engines.pgvector import apgvector, pgvector
@@ -56,6 +57,7 @@ __all__ = [
     "TorchOracle",
     "WrapperKind",
     "apgvector",
+    "chroma",
     "describe",
     "faiss",
     "milvus",

@@ -6,9 +6,11 @@ Each engine has a file here, which lists its stores: the engine with one kind of
 
 from __future__ import annotations
 
-from tests.engines.stores import faiss, milvus, pgvector
+from tests.engines.stores import chroma, faiss, milvus, pgvector
 from tests.engines.stores.store import Place, Store
 
-STORES: dict[str, Store] = {store.name: store for store in (*faiss.STORES, *pgvector.STORES, *milvus.STORES)}
+STORES: dict[str, Store] = {
+    store.name: store for module in (faiss, chroma, pgvector, milvus) for store in module.STORES
+}
 
 __all__ = ["STORES", "Place", "Store"]
