@@ -57,6 +57,8 @@ LAYERS = [
     "encoders",
     "index",
     "opening",
+    "packing",
+    "integrations",
     "sources",
     "cli",
     "__init__",
