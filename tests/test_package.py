@@ -132,6 +132,7 @@ NAMES = {
     "metrics",
     "open",
     "oracles",
+    "pack",
     "select",
     "select_many",
 }
