@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 import typer
 
 from breadth.cli import show
+from breadth.cli.agents import mcp
 from breadth.cli.demo import demo
 from breadth.cli.diagnosing import diagnose
 from breadth.cli.doctor import doctor
@@ -46,7 +47,7 @@ def _add_plugins() -> None:
 
 
 _add_plugins()
-for command in (index, search, compare, frontier, diagnose, demo, doctor):
+for command in (index, search, compare, frontier, diagnose, demo, doctor, mcp):
     app.command()(command)
 
 

@@ -129,7 +129,8 @@ def choose(
     costs = None if options.budget is None else [options.cost(one.text) for one in every]
     given: dict[str, Any] = {"query": vector} if by_query else {"scores": scores}
     selection = select(rows, **given, k=min(asked, len(every)), **options.arguments(labels, costs))
-    if len(selection.ids) < asked and 0 < limit <= len(candidates):
+    # A budget makes sets small as well, whatever the pool.
+    if len(selection.ids) < asked and 0 < limit <= len(candidates) and options.budget is None:
         warnings.warn(
             f"the pool of {len(candidates)} candidates gives a set of {len(selection.ids)}, not {asked}: the others "
             "are near-copies, or not allowed; raise the number of candidates (fetch_k)",
@@ -183,6 +184,24 @@ def unit(vector: Any, name: str) -> Vector:
     return np.asarray(row / length)
 
 
+def unit_rows(rows: Array) -> Array:
+    """Rows divided by their lengths. A row of zeros gets a coordinate of its own: its cosine with all others is 0."""
+    lengths = np.linalg.norm(rows, axis=1)
+    empty = np.flatnonzero(lengths == 0.0)
+    if len(empty) > _WITHOUT_DIRECTION:
+        raise InputError(
+            f"{len(empty)} of {len(rows)} rows are all zeros, row {empty[0]} for one, so they have no direction; "
+            "remove them, or embed their texts with a model that knows their words"
+        )
+    lengths[empty] = 1.0
+    made = rows / lengths[:, None]
+    if len(empty) == 0:
+        return np.ascontiguousarray(made)
+    more = np.zeros((len(rows), len(empty)), dtype=made.dtype)
+    more[empty, np.arange(len(empty))] = 1.0
+    return np.ascontiguousarray(np.hstack((made, more)))
+
+
 def _merge_repeated(candidates: Sequence[Candidate]) -> list[Candidate]:
     found: dict[Any, Candidate] = {}
     for place, one in enumerate(candidates):
@@ -213,29 +232,15 @@ def _make_unit(every: Sequence[Candidate], query: Any) -> tuple[Array, Vector | 
     wrong = np.flatnonzero(~np.isfinite(lengths))
     if len(wrong):
         raise InputError(f"the embedding of {name_candidate(every[wrong[0]])} holds NaN or infinity")
-    empty = np.flatnonzero(lengths == 0.0)
-    lengths[empty] = 1.0
-    rows /= lengths[:, None]
     vector = None if query is None else unit(query, "the embedding of the query")
     if vector is not None and len(vector) != rows.shape[1]:
         raise InputError(
             f"the query has {len(vector)} dimensions and the candidates {rows.shape[1]}; embed both with one model"
         )
-    return (rows, vector) if len(empty) == 0 else _add_directions(every, rows, vector, empty)
-
-
-def _add_directions(
-    every: Sequence[Candidate], rows: Array, vector: Vector | None, empty: Any
-) -> tuple[Array, Vector | None]:
-    if len(empty) > _WITHOUT_DIRECTION:
-        raise InputError(
-            f"the embeddings of {len(empty)} candidates are all zeros, {name_candidate(every[empty[0]])} for one; "
-            "embed their texts with a model that knows their words"
-        )
-    more = np.zeros((len(rows), len(empty)), dtype=rows.dtype)
-    more[empty, np.arange(len(empty))] = 1.0
-    longer = None if vector is None else np.concatenate((vector, np.zeros(len(empty))))
-    return np.ascontiguousarray(np.hstack((rows, more))), longer
+    made = unit_rows(rows)
+    if vector is not None and made.shape[1] > len(vector):
+        vector = np.concatenate((vector, np.zeros(made.shape[1] - len(vector))))
+    return made, vector
 
 
 def name_candidate(candidate: Candidate) -> str:

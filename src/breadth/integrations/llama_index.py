@@ -163,9 +163,9 @@ class BreadthRetriever(BaseRetriever):
         return len(getattr(data, "embedding_dict", ()))
 
     def _choose(self, embedded: _Embedded) -> list[NodeWithScore]:
-        scored = isinstance(self._source, BaseRetriever)
-        relevance, limit = ("auto", 0) if scored else ("query", self._fetch_k)
-        k = self.similarity_top_k
+        k, relevance, limit = self.similarity_top_k, "auto", 0
+        if isinstance(self._source, VectorStoreIndex):
+            relevance, limit = "query", 0 if self._count() else self._fetch_k
         return _nodes(choose(embedded.candidates(), embedded.query, k, self._options, relevance, limit))
 
 
