@@ -51,7 +51,9 @@ def chroma(path: Path) -> Any:
 def lancedb(path: Path) -> Any:
     from langchain_community.vectorstores import LanceDB
 
-    return LanceDB.from_documents(documents(), embeddings(), uri=str(path), table_name="corpus")
+    store = LanceDB(uri=str(path), embedding=embeddings(), table_name="corpus")
+    store.add_documents(documents())
+    return store
 
 
 STORES = {"in_memory": in_memory, "faiss": faiss, "chroma": chroma, "lancedb": lancedb}

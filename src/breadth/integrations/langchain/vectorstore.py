@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import uuid
+import weakref
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
 from langchain_core.documents import Document
@@ -57,15 +59,13 @@ class BreadthVectorStore(VectorStore):
         """Make an index of texts in a new folder, or in a temporary one that is gone with the store."""
         dim = len(embedding.embed_query("dimensions"))
         if path is None:
-            temporary = TemporaryDirectory()
-            store = cls(Index.create(Path(temporary.name) / "index", dim=dim), embedding)
-            store._temporary = temporary
+            folder = Path(mkdtemp())
+            store = cls(Index.create(folder / "index", dim=dim), embedding)
+            weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
         else:
             store = cls(Index.create(path, dim=dim), embedding)
         store.add_texts(texts, metadatas, ids=ids)
         return store
-
-    _temporary: TemporaryDirectory[str] | None = None
 
     def add_texts(
         self,
