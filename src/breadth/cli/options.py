@@ -9,14 +9,22 @@ import typer
 
 from breadth import encoders
 from breadth.errors import InputError
+from breadth.filters import parse_filter
 from breadth.index import Index
 from breadth.settings import DEFAULT
+
+Filter = dict[str, Any]
 
 IndexPath = Annotated[Path, typer.Argument(help="an index made by `breadth index`", metavar="INDEX")]
 Query = Annotated[str, typer.Argument(help="what to search for")]
 K = Annotated[int, typer.Option("-k", help="how many passages")]
 Theta = Annotated[
-    float | None, typer.Option("--theta", help=f"weight of relevance in [0, 1]; 1 is plain top-k [{DEFAULT.theta:g}]")
+    str | None,
+    typer.Option(
+        "--theta",
+        help="weight of relevance in [0, 1]; 1 is plain top-k; auto is the knee of the curve that `breadth frontier` "
+        f"shows [{DEFAULT.theta:g}]",
+    ),
 ]
 Sharpness = Annotated[
     int | None,
@@ -47,11 +55,15 @@ GroupBy = Annotated[str | None, typer.Option("--group-by", help="metadata field,
 PerGroup = Annotated[int | None, typer.Option("--per-group", help="passages of one group, with --group-by [1]")]
 Pin = Annotated[list[str] | None, typer.Option("--pin", help="id of a passage that must be chosen (repeatable)")]
 Exclude = Annotated[list[str] | None, typer.Option("--exclude", help="id of a passage to leave out (repeatable)")]
-Floor = Annotated[float | None, typer.Option("--floor", help="least relevance of a passage")]
+Floor = Annotated[float | None, typer.Option("--floor", "--min-score", help="least relevance of a passage")]
 Budget = Annotated[float | None, typer.Option("--budget", help="words that the passages may have together, at most k")]
 Keep = Annotated[float | None, typer.Option("--keep", help="instead of --theta: share of top-k's relevance to keep")]
 Where = Annotated[
-    str | None, typer.Option("--where", help="SQL condition over metadata: \"source = 'x' and year > 2010\"")
+    str | None,
+    typer.Option(
+        "--where",
+        help="condition on metadata: \"source = 'x' and (year >= 2010 or tags contains 'lung') and not exists draft\"",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="machine-readable output")]
 EncoderOption = Annotated[str | None, typer.Option("--encoder", help=encoders.SPELLINGS)]
@@ -60,6 +72,26 @@ EncoderOption = Annotated[str | None, typer.Option("--encoder", help=encoders.SP
 def open_index(path: Path, encoder: str | None) -> Index:
     """Open an index with the encoder that --encoder describes, or with the one that the index records."""
     return Index.open(path, None if encoder is None else encoders.encoder(encoder))
+
+
+def read_where(text: str | None) -> Filter | None:
+    """The filter that --where describes."""
+    if text is None:
+        return None
+    try:
+        return parse_filter(text)
+    except InputError as error:
+        raise InputError(f"--where: {error}") from None
+
+
+def read_theta(text: str | None) -> float | str | None:
+    """The number that --theta holds, or 'auto'."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--theta must be a number in [0, 1] or auto, got {text!r}") from None
 
 
 def gather(

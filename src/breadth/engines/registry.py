@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from breadth.engines import chroma, faiss, milvus, pgvector
+from breadth.engines import chroma, faiss, lancedb, milvus, pgvector, qdrant, usearch
 from breadth.engines.address import Locate, one_place, place_and_part
 
 
@@ -76,6 +76,34 @@ ENGINES: dict[str, Engine] = {
             audits=True,
         ),
         Engine(
+            name="usearch",
+            open=usearch.usearch,
+            form="usearch:FILE",
+            locate=one_place("index"),
+            extra="usearch",
+            description="an HNSW index in memory or in a file",
+            exact="with exact=True or a filter, if numbers are float16 or wider",
+            ids="whole numbers",
+            rows="with the ids",
+            mean=True,
+            filters=True,
+            audits=True,
+        ),
+        Engine(
+            name="lancedb",
+            open=lancedb.lancedb,
+            form="lancedb:FOLDER/TABLE",
+            locate=place_and_part("path", "table"),
+            extra="lancedb",
+            description="a table in a folder, or in object storage",
+            exact="without an index on the vectors, or with exact=True",
+            ids="any column of numbers or text, or row ids",
+            rows="with the ids",
+            mean=True,
+            filters=True,
+            audits=True,
+        ),
+        Engine(
             name="chroma",
             open=chroma.chroma,
             form="chroma:FOLDER/COLLECTION",
@@ -120,6 +148,34 @@ ENGINES: dict[str, Engine] = {
             filters=True,
             audits=True,
             limit="16,384",
+        ),
+        Engine(
+            name="qdrant",
+            open=qdrant.qdrant,
+            form="qdrant:URL/COLLECTION",
+            locate=place_and_part("source", "collection"),
+            extra="qdrant",
+            description="a Qdrant server, or a folder of the client's local mode",
+            exact="with exact=True; always in local mode",
+            ids="whole numbers, UUIDs",
+            rows="with the ids",
+            mean=False,
+            filters=True,
+            audits=True,
+        ),
+        Engine(
+            name="qdrant_edge",
+            open=qdrant.qdrant_edge,
+            form="qdrant_edge:FOLDER",
+            locate=one_place("folder"),
+            extra="qdrant-edge",
+            description="a shard of Qdrant Edge in a folder",
+            exact="with exact=True",
+            ids="whole numbers, UUIDs",
+            rows="with the ids",
+            mean=False,
+            filters=True,
+            audits=True,
         ),
     )
 }

@@ -2,8 +2,11 @@
 
 from breadth.engines.chroma import chroma
 from breadth.engines.faiss import faiss
+from breadth.engines.lancedb import lancedb
 from breadth.engines.milvus import milvus
 from breadth.engines.pgvector import apgvector, pgvector
+from breadth.engines.qdrant import qdrant, qdrant_edge
+from breadth.engines.usearch import usearch
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import (
@@ -60,6 +63,10 @@ __all__ = [
     "chroma",
     "describe",
     "faiss",
+    "lancedb",
     "milvus",
     "pgvector",
+    "qdrant",
+    "qdrant_edge",
+    "usearch",
 ]

@@ -6,11 +6,11 @@ Each engine has a file here, which lists its stores: the engine with one kind of
 
 from __future__ import annotations
 
-from tests.engines.stores import chroma, faiss, milvus, pgvector
+from tests.engines.stores import chroma, faiss, lancedb, milvus, pgvector, qdrant, usearch
 from tests.engines.stores.store import Place, Store
 
-STORES: dict[str, Store] = {
-    store.name: store for module in (faiss, chroma, pgvector, milvus) for store in module.STORES
-}
+_MODULES = (faiss, usearch, lancedb, chroma, pgvector, milvus, qdrant)
+
+STORES: dict[str, Store] = {store.name: store for module in _MODULES for store in module.STORES}
 
 __all__ = ["STORES", "Place", "Store"]

@@ -53,8 +53,8 @@ def on_server(space):
 
 NORMALISES = {"checks_lengths": False, "row_error": 2e-7}
 STORES = (
-    Store("chroma", "ip", in_folder("ip"), exact=False, keys=("text",)),
+    Store("chroma", "ip", in_folder("ip"), exact=False, keys=("text",), measured=True),
     Store("chroma", "l2", in_folder("l2"), exact=False, keys=("text",)),
     Store("chroma", "cosine", in_folder("cosine"), exact=False, keys=("text",), options=NORMALISES),
-    Store("chroma", "server", on_server("ip"), exact=False, keys=("text",), serve=serve),
+    Store("chroma", "server", on_server("ip"), exact=False, keys=("text",), serve=serve, measured=True),
 )

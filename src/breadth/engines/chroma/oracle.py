@@ -249,7 +249,8 @@ def close(client: Any) -> None:
 
 def _find_sessions(client: Any) -> list[Any]:
     """The HTTP sessions of a client, if it has any: chromadb lets them wait for ever, and never closes them."""
-    servers = (getattr(owner, "_server", None) for owner in (client, getattr(client, "_admin_client", None)))
+    owners: list[Any] = [client, getattr(client, "_admin_client", None)]
+    servers: list[Any] = [owner._server for owner in owners if hasattr(owner, "_server")]
     return [server._session for server in servers if hasattr(server, "_session")]
 
 
