@@ -111,9 +111,9 @@ def takes_constraints(command: Callable[..., None], rows_alone: bool = False) ->
     ]
 
     @wraps(command)
-    def run(**given: Any) -> None:
-        allowed = {option.keyword: given.pop(option.keyword) for option in options}
-        command(**given, allowed={name: value for name, value in allowed.items() if value not in (None, [])})
+    def run(*arguments: Any, **given: Any) -> None:
+        allowed = {option.keyword: given.pop(option.keyword, None) for option in options}
+        command(*arguments, **given, allowed={name: value for name, value in allowed.items() if value not in (None, [])})
 
     own = inspect.signature(command, eval_str=True)
     added = [
