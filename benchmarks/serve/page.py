@@ -70,7 +70,7 @@ greedy method with the publication's adaptive weight, β = mean relevance / ((k 
 _LENGTHS = """## Where the default is furthest from the best
 
 Its smallest shares are on trec, where Dartboard and COVER hold more nuggets at the same k. They choose longer
-sentences. In the same number of words the sets hold about the same. The reporting half of trec, mean over both encoders:
+sentences. In the same number of words the sets hold about the same. The reporting half, mean over both encoders:
 
 {table}
 """
