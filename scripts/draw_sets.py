@@ -19,7 +19,7 @@ from breadth import Document, Index
 from breadth.cli.demo import choose_questions, list_diseases
 from breadth.index import Results
 from breadth.metrics import near_copies
-from breadth.sources import Source
+from breadth.sources import open_source
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "sets.png"
@@ -45,7 +45,7 @@ def main() -> None:
 def read_documents(passages: Path) -> list[Document]:
     """The documents, the first one of each id."""
     first: dict[str, Document] = {}
-    for document in Source(passages).documents():
+    for document in open_source(passages).documents():
         first.setdefault(document.id, document)
     return list(first.values())
 

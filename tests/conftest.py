@@ -9,6 +9,8 @@ from breadth import kernels
 settings.register_profile("breadth", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("breadth")
 
+pytest_plugins = ["tests.engines.exercised"]
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

@@ -100,14 +100,11 @@ class Wrong(SearchOnly):
 
 
 BROKEN = {
-    "too few": (lambda ids, scores: (ids[:, 1:], scores[:, 1:]), "asked for .* answered with ids of shape"),
-    "padded": (
-        lambda ids, scores: (np.where(ids == ids[:, :1], -1, ids), scores),
-        "a negative id, or with the same id twice for one direction",
-    ),
+    "nothing": (lambda ids, scores: (ids[:, :0], scores[:, :0]), r"found 0 of the \d+ rows .* at least \d+ are needed"),
+    "negative": (lambda ids, scores: (np.where(ids == ids[:, :1], -1, ids), scores), "a negative id|found 0 of the 1 "),
     "twice": (
         lambda ids, scores: (np.repeat(ids[:, :1], ids.shape[1], axis=1), scores),
-        "a negative id, or with the same id twice for one direction",
+        "the same id twice for one direction",
     ),
     "one dimension": (lambda ids, scores: (ids[0], scores[0]), "asked for .* answered with ids of shape"),
 }

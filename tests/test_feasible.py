@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from breadth.feasible import (
     AnyRows,
-    Constraints,
     Parts,
     Rules,
     allows,
@@ -224,64 +223,3 @@ def test_copies_of_one_row_are_one_clique():
     assert len(set(parts.part.tolist())) == 3
     assert best_sum(np.ones(12), 3, parts) == 3.0
     assert best_sum(np.ones(12), 4, parts) == -np.inf  # no four rows of three copies
-
-
-# Constraints by ids
-
-
-def test_constraints_know_whether_they_limit_anything():
-    assert Constraints().is_free
-    rows_alone = [Constraints(excluded=np.array([1])), Constraints(floor=0.2)]
-    sets = [
-        Constraints(distinct=0.9),
-        Constraints(groups=lambda ids: ids),
-        Constraints(pinned=np.array([1])),
-        Constraints(keep_best=True),
-        Constraints(costs=lambda ids: ids, budget=3.0),
-    ]
-    assert not any(c.is_free for c in rows_alone + sets)
-    assert [c.limits_sets for c in rows_alone + sets] == [False] * 2 + [True] * 5
-
-
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True), st.data())
-def test_which_rows_are_admitted(ids, data):
-    ids = np.array(ids)
-    relevance = np.array(
-        data.draw(st.lists(st.sampled_from([-0.5, 0.2, 0.3, 0.9]), min_size=len(ids), max_size=len(ids)))
-    )
-    pinned = np.array(data.draw(st.lists(st.sampled_from(ids.tolist()), unique=True, max_size=3)), dtype=np.int64)
-    free = np.setdiff1d(ids, pinned)
-    excluded = free[: data.draw(st.integers(0, len(free)))]
-    admitted = Constraints(pinned=pinned, excluded=excluded, floor=0.3).admit(ids, relevance)
-    wanted = [i in pinned or (i not in excluded and c >= 0.3) for i, c in zip(ids, relevance, strict=True)]
-    assert admitted.tolist() == wanted
-    assert Constraints().admit(ids, relevance).all()
-
-
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=12, unique=True), st.data())
-def test_renumbered_constraints_mean_the_same_rows(ids, data):
-    ids = np.sort(np.array(ids))
-    pinned = np.array(data.draw(st.lists(st.sampled_from(ids.tolist()), unique=True, max_size=3)), dtype=np.int64)
-    excluded = np.array(data.draw(st.lists(st.integers(0, 40), unique=True, max_size=5)), dtype=np.int64)
-    whole = Constraints(
-        distinct=0.8,
-        groups=lambda some: some % 3,
-        per_group=2,
-        pinned=pinned,
-        excluded=np.setdiff1d(excluded, pinned),
-        floor=0.1,
-        keep_best=True,
-        costs=lambda some: some * 1.5,
-        budget=20.0,
-    )
-    part = whole.renumber(ids)
-    numbers = np.arange(len(ids))
-    np.testing.assert_array_equal(ids[part.pinned], pinned)
-    assert set(ids[part.excluded]) == set(whole.excluded) & set(ids)
-    np.testing.assert_array_equal(part.groups(numbers), whole.groups(ids))
-    np.testing.assert_array_equal(part.costs(numbers), whole.costs(ids))
-    same = ("distinct", "per_group", "floor", "keep_best", "budget")
-    assert [getattr(part, name) for name in same] == [getattr(whole, name) for name in same]
-    relevance = np.linspace(-0.2, 0.5, len(ids))
-    np.testing.assert_array_equal(part.admit(numbers, relevance), whole.admit(ids, relevance))
-    assert Constraints().renumber(ids).is_free

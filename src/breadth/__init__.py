@@ -1,10 +1,12 @@
 """Diversity-aware retrieval: the k passages that are together relevant to the query and different."""
 
-from breadth import metrics
+from breadth import metrics, oracles
 from breadth.api import aselect, frontier, methods, select, select_many
 from breadth.errors import (
     BreadthError,
+    ContractError,
     EncoderError,
+    EngineError,
     InputError,
     MissingExtraError,
     OracleError,
@@ -14,7 +16,9 @@ from breadth.errors import (
 from breadth.explanation import Explanation, Reason
 from breadth.frontier import Frontier
 from breadth.index import Document, Index
+from breadth.opening import open
 from breadth.oracles import ArrayOracle, CachingOracle, CompactOracle, CountingOracle, Oracle
+from breadth.packing import pack
 from breadth.problem import Problem
 from breadth.selection import Certificate, Selection
 
@@ -26,9 +30,11 @@ __all__ = [
     "CachingOracle",
     "Certificate",
     "CompactOracle",
+    "ContractError",
     "CountingOracle",
     "Document",
     "EncoderError",
+    "EngineError",
     "Explanation",
     "Frontier",
     "Index",
@@ -46,6 +52,9 @@ __all__ = [
     "frontier",
     "methods",
     "metrics",
+    "open",
+    "oracles",
+    "pack",
     "select",
     "select_many",
 ]

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from breadth import drivers
-from breadth.arguments import NAMES, read_constraints
 from breadth.certified import tradeoff
 from breadth.checks import (
     check_choice,
@@ -22,14 +21,18 @@ from breadth.checks import (
     check_table,
 )
 from breadth.clock import Clock
+from breadth.constraints.protocol import Scope
+from breadth.constraints.registry import list_arguments, read_constraints
 from breadth.errors import InputError, OracleError
 from breadth.explain import explain
 from breadth.explanation import Explanation
 from breadth.frontier import Frontier
 from breadth.methods.pool import run_on_pool
 from breadth.methods.registry import METHODS, Method
+from breadth.naming import name_reasons, name_rows, read_names
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import AsyncOracle, Oracle, describe
+from breadth.oracles.wrappers import AuditingOracle
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
@@ -69,6 +72,7 @@ def select(
     method: str = "certified",
     pool: int | None = None,
     time_limit: float | None = None,
+    audit: bool = False,
     **options: Any,
 ) -> Selection:
     """Pick the k rows that together serve the query best: relevant, without copies.
@@ -98,6 +102,8 @@ def select(
     pool         restrict the method to this many most relevant rows.
     time_limit   seconds after which the best set so far is returned; `stats["stopped"]` then says "time_limit". The
                  collection is searched at least once.
+    audit        on an engine that is not exact: `stats["recall"]` then says what share of the best rows the searches of
+                 this query found, measured by an exact scan of the engine.
     options      of the method: see the docstring of the method in `breadth.methods`.
 
     `select` maximises θ·relevance - (1-θ)·redundancy over the allowed sets, see `Selection`. Without `sharpness` and
@@ -109,14 +115,18 @@ def select(
     """
     if cover is not None:
         method, options = _read_cover(cover, method, options)
+    further, options = _split(options)
     wishes = {
         "distinct": distinct, "groups": groups, "per_group": per_group, "pinned": pinned, "excluded": excluded,
-        "floor": floor, "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget,
+        "floor": floor, "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget, **further,
     }  # fmt: skip
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
-    selection = drivers.run(asked.solve(problem, oracle, asked.start_clock()), oracle)
-    return _make_explainable(selection, problem, oracle)
+    engine = _audit(oracle) if audit else oracle
+    selection = drivers.run(asked.solve(problem, engine, asked.start_clock()), engine)
+    if audit:
+        selection = selection.with_stats(recall=engine.recall())
+    return _make_explainable(asked.tell(selection), problem, oracle)
 
 
 async def aselect(
@@ -140,7 +150,7 @@ async def aselect(
     wishes, options = _split(options)
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
     engine, problem = asked.state(_make_oracle(oracle), query, None)
-    return await drivers.arun(asked.solve(problem, engine, asked.start_clock()), engine)
+    return name_rows(engine, asked.tell(await drivers.arun(asked.solve(problem, engine, asked.start_clock()), engine)))
 
 
 def select_many(
@@ -206,11 +216,13 @@ def frontier(
     clock = Clock(_check_time_limit(time_limit))
     wishes, others = _split(constraints)
     if others:
-        raise InputError(f"frontier has no argument {next(iter(others))!r}; its constraints are {', '.join(NAMES)}")
+        raise InputError(
+            f"frontier has no argument {next(iter(others))!r}; its constraints are {', '.join(list_arguments())}"
+        )
     asked = _Asked(k, None, None, None, "certified", None, time_limit, {}, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
     curve = drivers.run(tradeoff.frontier(problem, describe(oracle), thetas=checked, clock=clock), oracle)
-    return replace(curve, selections=tuple(_make_explainable(s, problem, oracle) for s in curve))
+    return replace(curve, selections=tuple(_make_explainable(asked.tell(s), problem, oracle) for s in curve))
 
 
 @dataclass(frozen=True)
@@ -267,13 +279,17 @@ class _Asked:
         setting = self.setting
         theta = setting.theta if self.theta is None or self.automatic else self.theta
         engine, problem = _state(oracle, query, scores, self.k, theta)
-        wishes = dict(self.wishes)
+        wishes = read_names(oracle, dict(self.wishes))
         for name in ("distinct", "keep_best", "on_topic"):
             if wishes.get(name) is None:
                 wishes[name] = getattr(setting, name)
         numbered = hasattr(oracle, "scores") or hasattr(oracle, "above")
-        constraints = read_constraints(oracle.size, numbered, problem.k, **wishes)
+        constraints = read_constraints(Scope(oracle.size, numbered, problem.k), **wishes)
         return engine, replace(problem, sharpness=setting.sharpness, constraints=constraints)
+
+    def tell(self, selection: Selection) -> Selection:
+        """The selection, which says how many rows were asked for if fewer match a filter."""
+        return selection.with_stats(asked=self.k) if len(selection.ids) < self.k else selection
 
     def start_clock(self) -> Clock:
         """A clock that begins to count now."""
@@ -285,11 +301,19 @@ class _Asked:
         if self.keep is not None:
             return tradeoff.keep(problem, facts, clock=clock, share=check_number(self.keep, "keep", 0.0, 1.0))
         if self.automatic:
-            return tradeoff.automatic(problem, facts, clock=clock, judge=self.choose)
+            choose = self.choose
+            judge = None if choose is None else lambda candidate: choose(name_rows(oracle, candidate))
+            return tradeoff.automatic(problem, facts, clock=clock, judge=judge)
         solve = partial(METHODS[self.method].solve, clock=clock, **self.options)
         if self.pool is None:
             return add_copies(solve(problem, facts), problem, facts)
         return add_copies(run_on_pool(solve, problem, facts, check_count(self.pool, "pool")), problem, facts)
+
+
+def _audit(oracle: Any) -> AuditingOracle:
+    audited = AuditingOracle(oracle)
+    audited.check()
+    return audited
 
 
 def _select_batch(asked: _Asked, oracle: Any, queries: Any) -> list[Selection]:
@@ -298,7 +322,7 @@ def _select_batch(asked: _Asked, oracle: Any, queries: Any) -> list[Selection]:
     clocks = [asked.start_clock() for _ in problems]
     solvers = [asked.solve(problem, oracle, clock) for problem, clock in zip(problems, clocks, strict=True)]
     results = drivers.run_many(solvers, oracle, clocks)
-    return [_make_explainable(s, problem, oracle) for s, problem in zip(results, problems, strict=True)]
+    return [_make_explainable(asked.tell(s), problem, oracle) for s, problem in zip(results, problems, strict=True)]
 
 
 def _select_scored(asked: _Asked, oracle: Any, scores: Any) -> Selection:
@@ -324,7 +348,7 @@ def _state(oracle: Any, query: Any, scores: Any, k: Any, theta: Any) -> tuple[An
     if (query is None) == (scores is None):
         seen = "neither" if query is None else "both"
         raise InputError(f"pass exactly one of query and scores, got {seen}")
-    k = check_k(k, oracle.size)
+    k = _check_k(k, oracle)
     theta = check_number(theta, "theta", 0.0, 1.0)
     if query is not None:
         return oracle, Problem(check_query(query, oracle.dim), k, theta)
@@ -332,6 +356,14 @@ def _state(oracle: Any, query: Any, scores: Any, k: Any, theta: Any) -> tuple[An
         raise OracleError(f"scores need an array or an oracle with with_scores(), got {type(oracle).__name__}")
     scored = oracle.with_scores(check_relevance(scores, oracle.size))
     return scored, Problem.from_scores(oracle.dim, k, theta)
+
+
+def _check_k(k: Any, oracle: Any) -> int:
+    """The number of rows to pick: all, where fewer match a filter."""
+    where = getattr(oracle, "where", None)
+    if oracle.size == 0:
+        raise InputError("the collection is empty" if where is None else f"no row of the collection matches {where}")
+    return check_k(k, oracle.size) if where is None else min(check_count(k, "k"), oracle.size)
 
 
 def _read_cover(cover: float, method: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -343,7 +375,7 @@ def _read_cover(cover: float, method: str, options: dict[str, Any]) -> tuple[str
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The constraints among keyword arguments, and the others."""
-    wishes = {name: options[name] for name in NAMES if name in options}
+    wishes = {name: options[name] for name in list_arguments() if name in options}
     return wishes, {name: value for name, value in options.items() if name not in wishes}
 
 
@@ -366,6 +398,6 @@ def _make_explainable(selection: Selection, problem: Problem, oracle: Oracle) ->
     at_theta = replace(problem, theta=selection.theta)
 
     def give_reasons() -> Explanation:
-        return drivers.run(explain(at_theta, describe(oracle), selection.ids), oracle)
+        return name_reasons(oracle, drivers.run(explain(at_theta, describe(oracle), selection.ids), oracle))
 
-    return replace(selection, explainer=give_reasons)
+    return replace(name_rows(oracle, selection), explainer=give_reasons)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from breadth.clock import Clock
 from breadth.errors import OracleError
 from breadth.oracles.protocol import AsyncOracle, Oracle
-from breadth.requests import Asking, Request, Rows
+from breadth.requests import Asking, Request, Rows, Top, TopRows, count_bytes
 
 Result = TypeVar("Result")
 
@@ -71,7 +71,8 @@ class Task(Generic[Result]):
     def __init__(self, solver: Asking[Result]) -> None:
         self._solver = solver
         self._outcome: Any = None
-        self._scans = self._rows = 0
+        self._cost = {"scans": 0, "requests": 0, "rows": 0, "bytes": 0}
+        self._lacking = 0
         self._started = time.perf_counter()
         self.request: Request[Any] | None = None
         self._go_on(None)
@@ -79,16 +80,22 @@ class Task(Generic[Result]):
     def resume(self, answer: Any) -> None:
         """Check the answer to the open question, and hand it to the solver."""
         assert self.request is not None
-        self._go_on(self.request.receive(answer))
+        self._cost["bytes"] += self.request.size + count_bytes(answer)
+        received = self.request.receive(answer)
+        if isinstance(self.request, (Top, TopRows)):
+            self._lacking = max(self._lacking, self.request.m - received.ids.shape[1])
+            self._cost["rows"] += received.ids.size if isinstance(self.request, TopRows) else 0
+        self._go_on(received)
 
     def result(self, seconds: float | None = None) -> Result:
         """What the solver returned. A selection or a frontier also learns what it cost."""
-        outcome: Result = self._outcome
+        outcome: Any = self._outcome
         if not hasattr(outcome, "with_stats"):
-            return outcome
+            return cast(Result, outcome)
+        if self._lacking:
+            outcome = outcome.after_lacking_rows(self._lacking)
         spent = time.perf_counter() - self._started if seconds is None else seconds
-        told: Result = outcome.with_stats(scans=self._scans, rows=self._rows, seconds=spent)
-        return told
+        return cast(Result, outcome.with_stats(**self._cost, seconds=spent))
 
     def _go_on(self, answer: Any) -> None:
         try:
@@ -96,6 +103,7 @@ class Task(Generic[Result]):
         except StopIteration as stop:
             self.request, self._outcome = None, stop.value
             return
-        self._scans += self.request.scans
+        self._cost["scans"] += self.request.scans
+        self._cost["requests"] += 1
         if isinstance(self.request, Rows):
-            self._rows += len(self.request.ids)
+            self._cost["rows"] += len(self.request.ids)

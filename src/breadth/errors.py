@@ -4,6 +4,8 @@ BreadthError
 ├── InputError (ValueError)         an argument is wrong; the message names it, what was seen and what to do
 │   └── TooLargeError               the request is well formed, but larger than the method accepts
 ├── OracleError (TypeError)         an oracle lacks an ability, or breaks the protocol
+├── EngineError (RuntimeError)      a vector engine cannot be reached, was closed, or refuses a request
+├── ContractError (AssertionError)  an oracle breaks a promise that `breadth.testing.check_oracle` checks
 ├── EncoderError (RuntimeError)     a model cannot be loaded, or an endpoint does not answer
 ├── EndpointError (RuntimeError)    a language model's endpoint does not answer, or refuses
 ├── StoreError (RuntimeError)       an index on disk cannot be used: it is locked, closed, full or of another encoder
@@ -34,6 +36,14 @@ class TooLargeError(InputError):
 
 class OracleError(BreadthError, TypeError):
     """An oracle lacks an ability that the call needs, or its answer breaks the protocol."""
+
+
+class EngineError(BreadthError, RuntimeError):
+    """A vector engine cannot be reached, does not answer in time, was closed, or refuses a request."""
+
+
+class ContractError(BreadthError, AssertionError):
+    """An oracle breaks a promise that `breadth.testing.check_oracle` checks."""
 
 
 class EncoderError(BreadthError, RuntimeError):

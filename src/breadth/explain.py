@@ -11,7 +11,7 @@ from breadth.explanation import Explanation, Reason
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
-from breadth.shortlist.fetch import fetch_shortlist, fix_floor
+from breadth.shortlist.fetch import fetch_shortlist, fix_constraints
 from breadth.shortlist.partial import Partial
 from breadth.shortlist.pick import MOST, first_count
 from breadth.shortlist.table import Table
@@ -49,7 +49,7 @@ def _find_replacements(
         shortlist = yield from fetch_shortlist(problem, facts, count)
         table = Table(replace(problem, k=len(ids)), shortlist, len(shortlist))
         found = table.find_replacements(np.flatnonzero(np.isin(shortlist.ids, ids)))
-        if found is not None or shortlist.is_complete or count >= MOST:
+        if found is not None or shortlist.is_final or count >= MOST:
             break
         count *= 2
     places = {} if found is None else found
@@ -63,7 +63,7 @@ def _search_replacements(
     problem: Problem, facts: Facts, ids: Ids
 ) -> Asking[tuple[list[int | None], list[Vector | None]]]:
     """The same for sharpness 1, by a search for each member: the best row for its place that may join the rest."""
-    problem = yield from fix_floor(problem, facts)
+    problem = yield from fix_constraints(problem, facts)
     rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
     found = yield from Top(problem.replacement_directions(rows), min(facts.size, len(ids) + _CANDIDATES))
     kept = int(np.argmax(rows @ problem.query)) if problem.constraints.keep_best else -1

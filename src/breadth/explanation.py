@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Reason:
     """Why one passage was chosen.
 
-    id             the passage
+    id             the passage: its number, or the id that its engine gives it
     relevance      its relevance
     neighbour      the chosen passage most similar to it; None if it is the only one
     similarity     the similarity of the two; None likewise
@@ -18,12 +19,12 @@ class Reason:
     loss           how much the objective falls if `replacement` takes its place; None likewise
     """
 
-    id: int
+    id: Any
     relevance: float
-    neighbour: int | None
+    neighbour: Any
     similarity: float | None
     loss: float | None
-    replacement: int | None
+    replacement: Any
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ class Explanation:
             (
                 str(r.id),
                 f"{r.relevance:.4f}",
-                _format_value(r.neighbour, "d"),
+                _format_value(r.neighbour, ""),
                 _format_value(r.similarity, ".4f"),
                 _format_value(r.loss, ".6f"),
-                _format_value(r.replacement, "d"),
+                _format_value(r.replacement, ""),
             )
             for r in self.reasons
         ]
@@ -58,5 +59,5 @@ class Explanation:
         return "\n".join(lines)
 
 
-def _format_value(value: float | None, style: str) -> str:
+def _format_value(value: Any, style: str) -> str:
     return "-" if value is None else format(value, style)

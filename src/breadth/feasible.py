@@ -1,7 +1,8 @@
-"""Which sets are allowed. Solvers ask here and never assume "the k best"; a constraint is a few lines in this file.
+"""Which sets are allowed. Solvers ask here and never assume "the k best".
 
-`Constraints` say what a user wants, by ids. `Rules` say the same for the rows of a block, as arrays that the kernels
-read; three plain functions, which numba compiles, say what they mean:
+`breadth.constraints` say what a user wants, by ids. `Rules` say the same for the rows of a block, as arrays that the
+kernels read: pairs that may not be in one set, groups with a room, costs with a budget, and rows that must stay. Plain
+functions, two of which numba compiles, say what they mean:
 
     may_add         a row joins a partial set
     may_exchange    a row takes the place of a member
@@ -14,95 +15,14 @@ Where the parts say all there is to say, the relaxation loses nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from breadth.arrays import Array, Ids, Mask, Positions, Vector
 from breadth.ranking import best
-
-Lookup: TypeAlias = Callable[[Ids], npt.NDArray[Any]]
-"""What belongs to rows, by their ids: labels, costs."""
-
-_NOBODY: Ids = np.empty(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Constraints:
-    """What a set must look like, besides its size.
-
-    distinct     no two rows with a cosine above this
-    groups       the label of each row; at most `per_group` rows of one label
-    pinned       rows that are in every set
-    excluded     rows that are in no set
-    floor        the least relevance of a row
-    on_topic     the least relevance of a row as a share of that of the k-th most relevant one
-    keep_best    whether the most relevant row that the other constraints allow is in every set
-    costs        the cost of each row; the costs of a set sum to at most `budget`
-    """
-
-    distinct: float | None = None
-    groups: Lookup | None = None
-    per_group: int = 1
-    pinned: Ids = field(default_factory=_NOBODY.copy)
-    excluded: Ids = field(default_factory=_NOBODY.copy)
-    floor: float | None = None
-    on_topic: float | None = None
-    keep_best: bool = False
-    costs: Lookup | None = None
-    budget: float = np.inf
-
-    @property
-    def is_free(self) -> bool:
-        """Whether every set of k rows is allowed."""
-        rows = len(self.excluded) or self.floor is not None or self.on_topic is not None
-        return not (self.limits_sets or rows)
-
-    @property
-    def limits_sets(self) -> bool:
-        """Whether anything but single rows is limited."""
-        pairs = self.distinct is not None or self.groups is not None or self.costs is not None
-        return pairs or bool(len(self.pinned)) or self.keep_best
-
-    def fix_floor(self, kth: float) -> Constraints:
-        """The same constraints with a floor instead of `on_topic`; `kth` is the k-th largest relevance of all rows.
-
-        If that is not positive, nothing is on topic, and `on_topic` says nothing.
-        """
-        if self.on_topic is None:
-            return self
-        if kth <= 0.0:
-            return replace(self, on_topic=None)
-        least = self.on_topic * kth
-        return replace(self, on_topic=None, floor=least if self.floor is None else max(self.floor, least))
-
-    def admit(self, ids: Ids, relevance: Array) -> Mask:
-        """Which rows may be in a set at all. Pinned rows always may."""
-        mask = np.ones(len(ids), dtype=bool)
-        if self.floor is not None:
-            mask &= relevance >= self.floor
-        if len(self.excluded):
-            mask &= np.isin(ids, self.excluded, invert=True)
-        if len(self.pinned):
-            mask |= np.isin(ids, self.pinned)
-        return mask
-
-    def renumber(self, ids: Ids) -> Constraints:
-        """The same constraints for a part of the collection, whose rows are numbered as they stand in `ids`, sorted."""
-        groups, costs = self.groups, self.costs
-        return replace(
-            self,
-            groups=None if groups is None else lambda numbers: groups(ids[numbers]),
-            costs=None if costs is None else lambda numbers: costs(ids[numbers]),
-            pinned=np.searchsorted(ids, self.pinned),
-            excluded=np.flatnonzero(np.isin(ids, self.excluded)),
-        )
-
-
-NO_CONSTRAINTS = Constraints()
 
 
 class Rules(NamedTuple):

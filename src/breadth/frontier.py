@@ -118,6 +118,10 @@ class Frontier:
         """Return the same frontier with further entries in the stats of every selection."""
         return replace(self, selections=tuple(s.with_stats(**more) for s in self.selections))
 
+    def after_lacking_rows(self, count: int) -> Frontier:
+        """Return the same frontier, found on an engine that returned so many rows fewer than it was asked for."""
+        return replace(self, selections=tuple(s.after_lacking_rows(count) for s in self.selections))
+
 
 def relevance_floor(top: float, share: float) -> float:
     """Return the smallest relevance that keeps this share of top-k's relevance `top`, which may be negative."""

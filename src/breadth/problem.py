@@ -17,7 +17,8 @@ Relevance may come from a query vector or from outside, from a reranker for exam
 then carry the outside score as one more coordinate, and the query is the axis of that coordinate. Only the first
 `similarity_dim` coordinates enter similarities.
 
-Where the constraints leave fewer than k rows (`breadth.feasible`), the set has m < k rows, and k in all formulas is m.
+Where the constraints (`breadth.constraints`) leave fewer than k rows, the set has m < k rows, and k in all formulas
+is m.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from typing import TypeVar
 import numpy as np
 
 from breadth.arrays import Array, Matrix, Vector
-from breadth.feasible import NO_CONSTRAINTS, AnyRows, Constraints
+from breadth.constraints import NO_CONSTRAINTS, Constraints
+from breadth.feasible import AnyRows
 
 Number = TypeVar("Number", float, Vector)
 Cosines = TypeVar("Cosines", float, Vector, Matrix, Array)

@@ -42,16 +42,29 @@ _BATCH_SCORES = 1 << 25
 
 
 class Found(NamedTuple):
-    """What `Top` found: ids (b, m) and scores (b, m), largest score first."""
+    """What `Top` found: ids (b, m) and scores (b, m), largest score first. An engine may find fewer than m."""
 
     ids: Ids
     scores: Vector
+
+
+class FoundRows(NamedTuple):
+    """What `TopRows` found: as `Found`, with the rows (b, m, d)."""
+
+    ids: Ids
+    scores: Vector
+    rows: Array
 
 
 class Request(ABC, Generic[Answer]):
     """One question. `scans` says how often the whole collection is read for it."""
 
     scans: ClassVar[int] = 0
+
+    @property
+    def size(self) -> int:
+        """The bytes of the question."""
+        return count_bytes(tuple(self.__dict__.values()))
 
     def __iter__(self) -> Generator[Request[Any], Any, Answer]:
         """Ask: yield the request, return the answer that is sent."""
@@ -78,10 +91,11 @@ Asking: TypeAlias = Generator[Request[Any], Any, Result]
 
 @dataclass(frozen=True, eq=False)
 class Top(Request[Found]):
-    """The m best rows for each direction (b, d). One scan."""
+    """The m best rows for each direction (b, d). One scan. An engine may find fewer, but not fewer than `least`."""
 
     directions: Array
     m: int
+    least: int = 1
     scans: ClassVar[int] = 1
 
     def ask(self, oracle: Any) -> Any:
@@ -89,19 +103,8 @@ class Top(Request[Found]):
 
     def receive(self, answer: Any) -> Found:
         ids, scores = answer
-        wanted = (len(self.directions), self.m)
-        if np.shape(ids) != wanted or np.shape(scores) != wanted:
-            raise OracleError(
-                f"the oracle's top() was asked for {wanted[1]} rows for each of {wanted[0]} directions, "
-                f"but answered with ids of shape {np.shape(ids)} and scores of shape {np.shape(scores)}"
-            )
-        ordered = np.sort(ids, axis=1)
-        if ordered.size and (ordered[:, 0].min() < 0 or (ordered[:, 1:] == ordered[:, :-1]).any()):
-            raise OracleError(
-                "the oracle's top() answered with a negative id, or with the same id twice for one direction; "
-                "does its engine hold fewer rows than it says, or return fewer than it was asked for?"
-            )
-        return Found(ids, scores)
+        width = _count_found(self, "top", ids, scores, self.least)
+        return Found(ids[:, :width], scores[:, :width])
 
     @classmethod
     def ask_together(cls, requests: Sequence[Top], oracle: Any) -> list[Any]:
@@ -109,6 +112,35 @@ class Top(Request[Found]):
         ids, scores = oracle.top(np.concatenate([request.directions for request in requests]), most)
         parts = _parts([len(request.directions) for request in requests])
         return [(ids[p, : r.m], scores[p, : r.m]) for r, p in zip(requests, parts, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class TopRows(Request[FoundRows]):
+    """The m best rows for each direction with their vectors, in one request. One scan. Needs a `RowsOracle`."""
+
+    directions: Array
+    m: int
+    scans: ClassVar[int] = 1
+
+    def ask(self, oracle: Any) -> Any:
+        return oracle.top_rows(self.directions, self.m)
+
+    def receive(self, answer: Any) -> FoundRows:
+        ids, scores, rows = answer
+        width = _count_found(self, "top_rows", ids, scores, 1)
+        if np.ndim(rows) != 3 or np.shape(rows)[:2] != np.shape(ids):
+            raise OracleError(
+                f"the oracle's top_rows() answered with ids of shape {np.shape(ids)}, but rows of shape "
+                f"{np.shape(rows)}"
+            )
+        return FoundRows(ids[:, :width], scores[:, :width], rows[:, :width])
+
+    @classmethod
+    def ask_together(cls, requests: Sequence[TopRows], oracle: Any) -> list[Any]:
+        most = max(request.m for request in requests)
+        answer = oracle.top_rows(np.concatenate([request.directions for request in requests]), most)
+        parts = _parts([len(request.directions) for request in requests])
+        return [tuple(array[p, : r.m] for array in answer) for r, p in zip(requests, parts, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +255,48 @@ class Above(Request[list[Reached]]):
             ).ask(oracle)
             shared = iter([answers[part] for part in _parts([len(request.directions) for request in whole])])
         return [next(shared) if request.within is None else request.ask(oracle) for request in requests]
+
+
+def count_bytes(value: Any) -> int:
+    """The bytes of all arrays in a question or an answer."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, (tuple, list)):
+        return sum(map(count_bytes, value))
+    return count_bytes((value.ids, value.at_most)) if isinstance(value, Reached) else 0
+
+
+def search_with_rows(directions: Array, m: int, gives_rows: bool) -> Asking[FoundRows]:
+    """The m best rows for a single direction (1, d) with their vectors: one request if the engine has that, or two."""
+    if gives_rows:
+        return (yield from TopRows(directions, m))
+    found = yield from Top(directions, m)
+    rows = yield from Rows(found.ids[0])
+    return FoundRows(found.ids, found.scores, rows[None])
+
+
+def _count_found(request: Top | TopRows, name: str, ids: Any, scores: Any, least: int) -> int:
+    """How many rows the engine found for every direction, at most m. An error if ids or scores are not well formed."""
+    b, m = len(request.directions), request.m
+    shape = np.shape(ids)
+    if shape != np.shape(scores) or len(shape) != 2 or shape[0] != b or shape[1] > m:
+        raise OracleError(
+            f"the oracle's {name}() was asked for {m} rows for each of {b} directions, "
+            f"but answered with ids of shape {shape} and scores of shape {np.shape(scores)}"
+        )
+    missing = np.asarray(ids) < 0
+    width = int(shape[1] - missing.sum(axis=1).max()) if missing.any() else shape[1]
+    if missing[:, :width].any():
+        raise OracleError(f"the oracle's {name}() answered with a negative id; -1 may only fill the end of a line")
+    ordered = np.sort(ids, axis=1)
+    if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
+        raise OracleError(f"the oracle's {name}() answered with the same id twice for one direction")
+    if b and width < min(least, m):
+        raise OracleError(
+            f"the oracle's {name}() found {width} of the {m} rows it was asked for, and at least {min(least, m)} are "
+            "needed; let the engine search further (nprobe, ef_search), or use the default method"
+        )
+    return width
 
 
 def _parts(lengths: Sequence[int]) -> list[slice]:

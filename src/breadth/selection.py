@@ -66,7 +66,8 @@ class Certificate:
 class Selection:
     """The chosen rows of one query.
 
-    ids            the chosen rows: their numbers in the array, or the engine's ids (int64)
+    ids            the chosen rows: their numbers in the array, or the engine's ids. They are int64, or objects where
+                   the engine's ids are texts or UUIDs
     scores         the relevance of each, in the same order
     relevance      the mean of the scores
     redundancy     the mean of (e_i·e_j)^sharpness over all pairs. A single row has none: 0 (but 1 for sharpness 1)
@@ -79,7 +80,8 @@ class Selection:
     sharpness      the power of the cosine that counts as redundancy; 1 is the paper's
     copies         with `distinct`: for each chosen row, the near-copies it stands for. They are the rows among the
                    most relevant ones that were left out because they have a cosine above `distinct` with it
-    stats          how the set was found: `scans` (searches of the whole collection), `rows` fetched, `seconds`, …
+    stats          how the set was found: `scans` (searches of the whole collection), `requests` (questions put to the
+                   oracle), `rows` fetched, `bytes` (of the arrays that were sent and received), `seconds`, …
     """
 
     ids: Ids
@@ -191,6 +193,14 @@ class Selection:
     def with_stats(self, **more: Any) -> Selection:
         """Return the same selection with further entries in `stats`."""
         return replace(self, stats={**self.stats, **more})
+
+    def after_lacking_rows(self, count: int) -> Selection:
+        """Return the same selection, found on an engine that returned so many rows fewer than it was asked for.
+
+        What is proved then holds for the rows that it did return: `certificate.exact` is False.
+        """
+        certificate = None if self.certificate is None else replace(self.certificate, exact=False)
+        return replace(self, certificate=certificate).with_stats(rows_lacking=count)
 
 
 def _describe_coverage_proof(k: int, stats: Mapping[str, Any]) -> str:

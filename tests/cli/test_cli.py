@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from breadth.cli.doctor import EXTRAS
+from breadth.cli import doctor
 from breadth.encoders import ENCODERS
-from breadth.sources import FORMATS, Source
+from breadth.sources import FORMATS, open_source
+from tests.cli.commands import breadth
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ["asthma in children", "heart failure", "kidney stones", "broken bones", "skin rash", "migraine"]
-
-
-def breadth(*arguments, code=0):
-    """Run a command; its standard output and error."""
-    done = subprocess.run([sys.executable, "-m", "breadth", *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == code, done.stderr
-    return done
 
 
 def records(count=60):
@@ -161,18 +153,25 @@ def test_mistakes_in_a_file_of_answers(made):
 
 
 def test_the_doctor_tells_what_is_there():
-    assert json.loads(breadth("doctor", "--json").stdout)["extras"]["fast"]["numba"]
-    assert "pip install '.[" in breadth("doctor").stdout
+    told = json.loads(breadth("doctor", "--json").stdout)
+    assert told["extras"]["fast"]["numba"]
+    assert told["kernels"] == "numba"
+    assert Path(told["compiled_code"]).is_dir()
+    assert "inner loops: numba, compiled code is kept in" in breadth("doctor").stdout
 
 
-def test_the_doctor_knows_every_extra_and_its_packages():
+def test_the_doctor_knows_every_extra_that_is_declared(monkeypatch):
     declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[project.optional-dependencies]")[1]
-    extras = {
-        name: tuple(re.findall(r'"([A-Za-z0-9-]+)>=', packages))
-        for name, packages in re.findall(r"^([a-z0-9-]+) = \[(.*)\]$", declared.split("\n[")[0], re.MULTILINE)
+    names = re.findall(r"^([a-z0-9-]+) = \[", declared.split("\n[")[0], re.MULTILINE)
+    lines = [f"some-{name}>=1.2; extra == '{name}'" for name in names] + ["numpy>=1.24", 'a[b]>=1 ; extra == "text"']
+    monkeypatch.setattr(doctor, "requires", lambda _: lines)
+    assert doctor.list_extras() == {
+        name: [f"some-{name}", "a"] if name == "text" else [f"some-{name}"]
+        for name in names
+        if name not in ("bench", "dev")
     }
-    assert {**EXTRAS, "bench": extras["bench"]} == extras
-    assert {entry.extra for entry in ENCODERS.values()} <= set(EXTRAS)
+    assert {entry.extra for entry in ENCODERS.values()} <= set(names)
+    assert "For what is missing, in your clone of breadth, run: pip install '.[" in breadth("doctor").stdout
 
 
 def test_the_help_lists_every_encoder_and_format():
@@ -199,15 +198,25 @@ def test_mistakes_are_one_clear_line(tmp_path, monkeypatch, arguments, code, mes
 
 def test_mistakes_in_a_search(made):
     folder, _ = made
-    assert "k must be at most" in breadth("search", folder / "my.index", "x", "-k", 1000, code=1).stderr
-    assert (
-        "no such column: colour" in breadth("search", folder / "my.index", "x", "--where", "colour = 1", code=1).stderr
-    )
-    assert "theta must be in [0, 1]" in breadth("search", folder / "my.index", "x", "--theta", 3, code=1).stderr
-    assert (
-        "was made with the encoder"
-        in breadth("search", folder / "my.index", "x", "--encoder", "openai:e", code=1).stderr
-    )
+
+    def complain(*arguments):
+        done = breadth("search", folder / "my.index", *arguments, code=1)
+        assert done.stderr.count("\n") == 1
+        assert done.stdout == ""
+        return done.stderr
+
+    assert "k must be at least 1, got 0" in complain("x", "-k", 0)
+    assert "--where: " in complain("x", "--where", "colour is red")
+    assert "theta must be in [0, 1]" in complain("x", "--theta", 3)
+    assert "--theta must be a number in [0, 1] or auto, got 'high'" in complain("x", "--theta", "high")
+    assert "was made with the encoder" in complain("x", "--encoder", "openai:e@http://localhost:9/v1")
+    assert "say what to search for" in complain()
+    assert "say how many these are: --pool 1000" in complain("x", "--method", "mmr")
+    assert "or --pool to restrict the rows" in complain("x", "--method", "exact", "-k", 10)
+    assert "--option must be like NAME=VALUE, got 'step'" in complain("x", "--option", "step")
+    assert "has no option 'stop'" in complain("x", "--method", "frank_wolfe", "--option", "stop=3")
+    assert "there is no file 'nowhere.json'" in complain("--scores", "nowhere.json")
+    assert "holds no word that the encoder" in complain("ꙮꙮ")
 
 
 def test_cells_of_a_csv_that_are_numbers_can_be_compared(tmp_path):
@@ -217,7 +226,7 @@ def test_cells_of_a_csv_that_are_numbers_can_be_compared(tmp_path):
         "search", tmp_path / "my.index", "fever", "-k", 1, "--where", "year > 2010 and year < 2018", "--json"
     )
     assert [h["id"] for h in json.loads(found.stdout)["hits"]] == ["2"]
-    assert [d.metadata["code"] for d in Source(tmp_path / "a.csv").documents()] == ["007", "x", 1.5]
+    assert [d.metadata["code"] for d in open_source(tmp_path / "a.csv").documents()] == ["007", "x", 1.5]
 
 
 def test_a_folder_without_texts_makes_no_index(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import breadth.oracles.array as array_module
 from breadth import ArrayOracle
-from tests.oracles.promises import assert_mean, assert_rows, assert_scores, assert_top
+from breadth.testing.promises import assert_mean, assert_rows, assert_scores, assert_top
 from tests.synthetic import duplicated, isotropic
 
 

@@ -15,7 +15,7 @@ import breadth
 from breadth import ArrayOracle, InputError
 from breadth.oracles import CompactOracle
 from breadth.oracles.compact import oracle as module
-from tests.oracles.promises import assert_above, assert_mean, assert_rows, assert_top, brute_force
+from breadth.testing.promises import assert_above, assert_mean, assert_rows, assert_top, brute_force
 from tests.synthetic import SHAPES, clustered, isotropic, query_near
 
 

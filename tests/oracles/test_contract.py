@@ -34,7 +34,8 @@ from breadth.oracles import (
     ScoringOracle,
     describe,
 )
-from tests.oracles.promises import assert_above, assert_mean, assert_rows, assert_scores, assert_top, brute_force
+from breadth.testing import check_oracle
+from breadth.testing.promises import assert_above, assert_mean, assert_rows, assert_scores, assert_top, brute_force
 from tests.oracles.test_wrappers import SearchOnly
 from tests.synthetic import SHAPES, clustered, isotropic
 
@@ -148,6 +149,13 @@ def test_a_missing_package_is_named(kind, rng, monkeypatch):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=re.escape(hint_install(kind.extra))):
         kind.build(isotropic(rng, 5, 3))
+
+
+@every_kind
+def test_the_public_contract_is_kept(kind):
+    report = check_oracle(kind.build, takes_empty=False)
+    assert {"queries", "directions", "rows", "mean", "default selection", "constraints"} <= set(report.passed)
+    assert ("sharpness 1" in report.passed) == kind.exact
 
 
 # Searches

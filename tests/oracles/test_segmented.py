@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import breadth
 from breadth import ArrayOracle, CompactOracle, InputError
 from breadth.oracles.segmented import SegmentedOracle
-from tests.oracles.promises import assert_above, assert_mean, assert_rows, assert_top, brute_force
+from breadth.testing.promises import assert_above, assert_mean, assert_rows, assert_top, brute_force
 from tests.synthetic import clustered, isotropic, query_near
 
 

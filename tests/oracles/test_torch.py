@@ -9,7 +9,7 @@ import torch
 import breadth
 from breadth import ArrayOracle, InputError
 from breadth.oracles import TorchOracle
-from tests.oracles.promises import assert_mean, assert_rows, assert_scores, assert_top
+from breadth.testing.promises import assert_mean, assert_rows, assert_scores, assert_top
 from tests.synthetic import clustered, isotropic, query_near
 
 

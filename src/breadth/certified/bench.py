@@ -77,6 +77,10 @@ class Bench:
         """Whether the relaxation proves that no other set of held rows is better."""
         return self.relaxed - self.value <= _RESOLUTION * self.problem.scale
 
+    def is_loose(self) -> bool:
+        """Whether so much is left open, at a low θ, that a longer search pays."""
+        return self.open_gap > self.effort.loose and self.problem.theta < self.effort.loose_theta
+
     def holds_block_only(self) -> bool:
         """Whether all held rows are in the block."""
         return len(self.block) == len(self.held)

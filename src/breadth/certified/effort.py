@@ -53,9 +53,11 @@ class Effort:
     loose_theta: float = 0.65
     """Above this open gap, for θ below this, the block grows to `loose_block` rows, and the search starts from
     `loose_starts` such sets and, up to `held` rows and this k, from what other methods find."""
-    loose_k: int = 40
+    loose_k: int = 64
     loose_block: int = 128
     loose_starts: int = 8
+    loose_tabu: float = 3.0
+    """So many times more iterations of the tabu search for θ below `loose_theta`."""
     tabu: int = 500
     """Iterations of the tabu search for an open gap of 1, and at the most; otherwise times the root of the open gap."""
     tabu_again: float = 3.0

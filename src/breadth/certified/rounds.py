@@ -107,5 +107,5 @@ class Search:
         """The time was up before anything was priced: one search still gives a bound."""
         if not np.isfinite(self.bound.value):
             problem = self.bench.problem
-            found = yield from Top(problem.query[None], problem.k)
+            found = yield from Top(problem.query[None], problem.k, least=problem.k)
             self.bound.lower_by_relevance(found.scores[0])

@@ -20,11 +20,19 @@ def settle(bench: Bench, *, again: bool = False, lightly: bool = False) -> None:
         improve_dual_vector(bench, finely=not lightly)
         _start(bench, lightly)
     bench.improve(bench.chosen.copy())  # the set may be from before the block grew
-    rate = 0.0 if lightly else bench.effort.tabu * (bench.effort.tabu_again if again else 1.0)
+    rate = 0.0 if lightly else _choose_rate(bench, again)
     search(bench, rate)
     while not bench.clock.is_over() and bench.enter_for_swaps():
         bench.improve(bench.chosen.copy())
         search(bench, rate)
+
+
+def _choose_rate(bench: Bench, again: bool) -> float:
+    """Iterations of the tabu search for an open gap of 1."""
+    effort = bench.effort
+    if again:
+        return effort.tabu * effort.tabu_again
+    return effort.tabu * (effort.loose_tabu if bench.problem.theta < effort.loose_theta else 1.0)
 
 
 def _start(bench: Bench, lightly: bool) -> None:
@@ -33,7 +41,7 @@ def _start(bench: Bench, lightly: bool) -> None:
         return
     effort = bench.effort
     bench.improve(bench.problem.allowed.best(bench.x))
-    loose = not lightly and bench.open_gap > effort.loose and bench.problem.theta < effort.loose_theta
+    loose = not lightly and bench.is_loose()
     if loose:
         bench.enter_best(effort.loose_block)
     start_from_greedy(bench, 1 if lightly else effort.loose_starts if loose else effort.starts)

@@ -10,21 +10,24 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from breadth import api
 from breadth.arrays import Array
-from breadth.cli import show
+from breadth.cli import console
+from breadth.cli.comparing import compare, compare_sets, frontier, trace_curves
 from breadth.cli.diagnosing import diagnose
-from breadth.cli.indexing import index
-from breadth.cli.searching import compare, frontier
+from breadth.cli.indexing import build_index, index
+from breadth.cli.options import AsJson
+from breadth.cli.show_diagnosis import diagnosis_data
 from breadth.index import Index
+from breadth.index.diagnosis import diagnose as diagnose_index
 from breadth.metrics import near_copies
 
 _K = 6
@@ -40,13 +43,21 @@ def demo(
     folder: Annotated[Path, typer.Option("--folder", help="where to put the index and the plots")] = Path(
         "breadth-demo"
     ),
+    as_json: AsJson = False,
 ) -> None:
     """Try the commands on 3,000 real medical passages from nine web sites. A rule chooses the questions."""
     folder.mkdir(parents=True, exist_ok=True)
-    passages = folder / "medquad.jsonl"
+    passages, made = folder / "medquad.jsonl", folder / "medquad.index"
     packed = files("breadth.cli") / "data" / "medquad.jsonl.gz"
     passages.write_bytes(gzip.decompress(packed.read_bytes()))
-    made = folder / "medquad.index"
+    if as_json:
+        console.print_json(_gather_data(passages, made))
+    else:
+        _show_all(folder, passages, made)
+
+
+def _show_all(folder: Path, passages: Path, made: Path) -> None:
+    """Run the commands one after the other, and print what a user would type."""
     _print_command(f"breadth index {passages} -o {made}")
     index(passages, made)
     with Index.open(made) as opened:
@@ -62,7 +73,22 @@ def demo(
     frontier(made, questions[0], k=_K, plot=curve if can_draw else None)
     _print_command(f"breadth diagnose {made} --sample {_SAMPLE}" + (f" --plot {diagnosis}" if can_draw else ""))
     diagnose(made, sample=_SAMPLE, plot=diagnosis if can_draw else None)
-    show.out.print(f"\nThe index and the plots are in {folder}. The passages are from MedQuAD (CC BY 4.0).")
+    console.print_line(f"\nThe index and the plots are in {folder}. The passages are from MedQuAD (CC BY 4.0).")
+
+
+def _gather_data(passages: Path, made: Path) -> dict[str, Any]:
+    """What the commands find, as plain data."""
+    report = build_index(passages, made, quiet=True)
+    with Index.open(made) as opened:
+        chosen = choose_questions(opened, list_diseases(passages))
+        curve = trace_curves(opened, chosen.questions[0], _K)
+        return {
+            "index": report,
+            "choice": asdict(chosen),
+            "compare": [compare_sets(opened, question, _K).to_dict() for question in chosen.questions],
+            "frontier": None if curve is None else curve.to_dict(),
+            "diagnose": diagnosis_data(diagnose_index(opened, sample=_SAMPLE)),
+        }
 
 
 def list_diseases(passages: Path) -> list[str]:
@@ -113,14 +139,13 @@ def choose_questions(opened: Index, diseases: list[str]) -> Chosen:
 
 
 def _print_choice(chosen: Chosen) -> None:
-    show.out.print(
+    console.print_line(
         f"\nWhich questions? A rule chooses them. The demo asks “What is …?” about all {chosen.tried} diseases with at "
         f"least {_PASSAGES} passages, and sorts the questions by the redundancy of their top {_K}. You see the three "
         "most redundant ones, then the one in the middle.\n"
         f"Over all {chosen.tried} questions: the set of breadth differs from the top {_K} in {chosen.changed}, and has "
         f"the best hit in {chosen.kept}. The top {_K} hold a near-copy (cosine above {_COPY:g}) in {chosen.copies[0]}, "
-        f"the set of breadth in {chosen.copies[1]}.",
-        soft_wrap=True,
+        f"the set of breadth in {chosen.copies[1]}."
     )
 
 
@@ -129,4 +154,4 @@ def _has_copies(rows: Array) -> bool:
 
 
 def _print_command(command: str) -> None:
-    show.out.print(f"\n$ {command}", style="bold", soft_wrap=True)
+    console.print_line(f"\n$ {command}", style="bold")

@@ -7,12 +7,17 @@ from typing import Annotated
 
 import typer
 
-from breadth.cli import plots, show
+from breadth.checks import check_count
+from breadth.cli import console, plots
+from breadth.cli import show_diagnosis as show
+from breadth.cli.inputs import read_lines
 from breadth.cli.options import AsJson, EncoderOption, IndexPath, K, open_index
 from breadth.errors import InputError
-from breadth.index.diagnosis import NEAR_COPY
+from breadth.index.diagnosis import NEAR_COPY, Diagnosis
 from breadth.index.diagnosis import diagnose as diagnose_index
 from breadth.index.judging import read_questions
+
+_SAMPLE = 100
 
 
 def diagnose(
@@ -28,45 +33,54 @@ def diagnose(
         ),
     ] = None,
     k: K = 10,
-    sample: Annotated[int, typer.Option(help="how many passages to take as queries")] = 100,
-    near_copy: Annotated[float, typer.Option(help="cosine from which two passages count as near-copies")] = NEAR_COPY,
+    sample: Annotated[
+        int | None, typer.Option(help=f"how many passages to take as queries, without a file of them [{_SAMPLE}]")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="which passages are drawn")] = 0,
+    near_copy: Annotated[
+        float, typer.Option(help="cosine from which two passages count as near-copies, above 0 and up to 1")
+    ] = NEAR_COPY,
     plot: Annotated[Path | None, typer.Option(help="draw the result to this file")] = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Find out what is wrong with top-k on this collection, and which setting is better."""
-    texts = None if queries is None else _read_lines(queries)
+    if not 0.0 < near_copy <= 1.0:
+        raise InputError(f"--near-copy must be above 0 and at most 1, got {near_copy:g}")
+    if seed < 0:
+        raise InputError(f"--seed must be at least 0, got {seed}")
+    if sample is not None and not (queries is None and answers is None):
+        raise InputError("--sample goes without --queries and --answers: they say what is asked")
+    texts = None if queries is None else read_lines(queries)
     questions = None if answers is None else read_questions(answers)
-    with open_index(index_path, encoder) as opened, show.count_progress(quiet=as_json) as bar:
+    with open_index(index_path, encoder) as opened, console.count_progress(quiet=as_json) as bar:
         task = bar.add_task("sets", total=None)
         found = diagnose_index(
             opened,
             texts,
             answers=questions,
             k=k,
-            sample=sample,
+            sample=check_count(_SAMPLE if sample is None else sample, "--sample"),
             near_copy=near_copy,
+            seed=seed,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     if plot is not None:
         plots.draw_diagnosis(found, plot)
     if as_json:
-        show.print_json(show.diagnosis_data(found))
-        return
-    show.out.print(show.diagnosis_table(found))
+        console.print_json(show.diagnosis_data(found))
+    else:
+        print_diagnosis(found)
+
+
+def print_diagnosis(found: Diagnosis) -> None:
+    """Show tables, what their columns mean, examples and the verdict."""
+    console.print_table(show.diagnosis_title(found), show.diagnosis_table(found))
     if found.judged:
-        show.out.print(show.recall_table(found))
-    show.out.print(show.diagnosis_legend(found), style="dim", soft_wrap=True)
+        console.print_table("recall in %, with 95% intervals", show.recall_table(found))
+    console.print_line(show.diagnosis_legend(found), style="dim")
     if found.repeats:
-        show.out.print("\n" + show.repeats_text(found), soft_wrap=True)
-    show.out.print("\n" + found.verdict(), style="bold", soft_wrap=True)
+        console.print_line("\n" + show.repeats_text(found))
+    console.print_line("\n" + found.verdict(), style="bold")
     if not found.judged:
-        show.out.print(
-            "To compare the settings by what they find, pass questions with answers: --answers.", soft_wrap=True
-        )
-
-
-def _read_lines(path: Path) -> list[str]:
-    if not path.is_file():
-        raise InputError(f"there is no file {str(path)!r}")
-    return path.read_text(encoding="utf-8").splitlines()
+        console.print_line("To compare the settings by what they find, pass questions with answers: --answers.")

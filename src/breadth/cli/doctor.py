@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import platform
+import re
 import sqlite3
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 
 import breadth
 from breadth import kernels
-from breadth.cli import show
+from breadth.cli import console
 from breadth.cli.options import AsJson
 from breadth.errors import hint_install
 
-EXTRAS = {
-    "text": ("tokenizers", "typer", "rich"),
-    "fast": ("numba",),
-    "plot": ("matplotlib",),
-    "bm25": ("bm25s", "PyStemmer"),
-    "parquet": ("pyarrow",),
-    "measures": ("ir-measures", "pyndeval"),
-    "pandas": ("pandas",),
-    "polars": ("polars",),
-    "torch": ("torch",),
-    "sentence-transformers": ("sentence-transformers",),
-    "model2vec": ("model2vec",),
-    "openai": ("openai",),
-    "onnx": ("onnxruntime", "tokenizers"),
-}
-"""The packages of every extra that a user may want."""
+_OURS = ("bench", "dev")
+"""Extras for those who work on the package."""
 
 
 def doctor(as_json: AsJson = False) -> None:
@@ -35,7 +22,8 @@ def doctor(as_json: AsJson = False) -> None:
 
     The kernels are loaded, so problems with numba and its cache show here. The first time they are compiled.
     """
-    found = {extra: {package: _find_version(package) for package in packages} for extra, packages in EXTRAS.items()}
+    extras = list_extras()
+    found = {extra: {package: _find_version(package) for package in packages} for extra, packages in extras.items()}
     facts = {
         "breadth": breadth.__version__,
         "python": platform.python_version(),
@@ -44,17 +32,31 @@ def doctor(as_json: AsJson = False) -> None:
     }
     name, folder = kernels.current().NAME, kernels.find_cache()
     if as_json:
-        show.print_json({**facts, "extras": found, "kernels": name, "compiled_code": folder})
+        console.print_json({**facts, "extras": found, "kernels": name, "compiled_code": folder})
         return
-    show.print_line("  ".join(f"{name} {value}" for name, value in facts.items()))
-    show.print_line(f"inner loops: {name}" + (f", compiled code is kept in {folder}" if folder else ""))
+    console.print_line("  ".join(f"{name} {value}" for name, value in facts.items()))
+    console.print_line(f"inner loops: {name}" + (f", compiled code is kept in {folder}" if folder else ""))
     for extra, packages in found.items():
         complete = all(packages.values())
         what = ", ".join(f"{p} {v}" if v else f"{p} missing" for p, v in packages.items())
-        show.print_line(f"{'yes' if complete else 'no ':3}  {extra:22} {what}")
+        console.print_line(f"{'yes' if complete else 'no ':3}  {extra:22} {what}")
     missing = [extra for extra, packages in found.items() if not all(packages.values())]
     if missing:
-        show.print_line(f"For what is missing, {hint_install(','.join(missing))}")
+        console.print_line(f"For what is missing, {hint_install(','.join(missing))}")
+
+
+def list_extras() -> dict[str, list[str]]:
+    """The packages of every extra that a user may want, as the installed package declares them."""
+    try:
+        declared = requires("breadth") or []
+    except PackageNotFoundError:  # it runs from a folder that is not installed
+        return {}
+    extras: dict[str, list[str]] = {}
+    for line in declared:
+        found = re.search(r"""^([\w.-]+).*; extra == ['"]([\w-]+)['"]""", line)
+        if found is not None and found[2] not in _OURS:
+            extras.setdefault(found[2], []).append(found[1])
+    return extras
 
 
 def _find_version(package: str) -> str | None:

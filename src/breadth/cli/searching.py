@@ -1,233 +1,113 @@
-"""`breadth search`, `compare` and `frontier`: what an index answers to one query."""
+"""`breadth search`: the set that an index, or an engine, answers to one query."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 import breadth
-from breadth.arrays import Array
-from breadth.cli import plots, show
+from breadth.cli import console, show
+from breadth.cli.covering import measure_coverage
+from breadth.cli.engines import CollectionPath, check_engine, open_collection
+from breadth.cli.inputs import read_options, read_scores, read_vector
 from breadth.cli.options import (
     AsJson,
-    Budget,
     Cover,
-    Distinct,
     EncoderOption,
-    Exclude,
-    Floor,
-    GroupBy,
-    IndexPath,
     K,
     Keep,
-    KeepBest,
-    OnTopic,
-    PerGroup,
-    Pin,
-    Query,
     Sharpness,
     Theta,
     Where,
-    gather,
-    open_index,
+    read_theta,
+    read_where,
+    takes_constraints,
+    warn_of_unknown_fields,
 )
-from breadth.coverage.worth import TARGETS
-from breadth.index import Index, Results
-from breadth.metrics import coverage, near_copies
-from breadth.settings import DEFAULT
+from breadth.errors import InputError
+from breadth.index import Index
+from breadth.methods.registry import METHODS
+from breadth.searcher import Searcher
 
-_CURVES = ("mmr", "greedy", "dpp", "frank_wolfe")
-"""Methods that `frontier` draws beside the certified one."""
-_THETAS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_POOL = 4000
-"""How many of the most relevant passages those methods choose from."""
-_COPY = 0.95
-"""The cosine above which `compare` calls a passage a near-copy of another one."""
-
-_PROVE = 0.1
+PROVE = 0.1
 """Seconds for closing the gap: often enough to prove a set optimal, and hardly noticed at a terminal."""
 
 Hybrid = Annotated[float, typer.Option("--hybrid", help="weight of BM25 beside the vectors, in [0, 1]")]
 
 
+@takes_constraints
 def search(
-    index_path: IndexPath,
-    query: Query,
+    index_path: CollectionPath,
+    query: Annotated[str | None, typer.Argument(help="what to search for", metavar="QUERY")] = None,
     k: K = 10,
     theta: Theta = None,
     keep: Keep = None,
     where: Where = None,
     method: Annotated[str, typer.Option(help=", ".join(breadth.methods()))] = "certified",
+    pool: Annotated[int | None, typer.Option(help="choose among so many of the most relevant passages")] = None,
+    prove: Annotated[
+        float | None, typer.Option(help=f"seconds for proving the set optimal, with method certified [{PROVE:g}]")
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help="seconds after which the best set so far is shown")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="an option of the method, as NAME=VALUE (repeatable): docs/methods.md")
+    ] = None,
     hybrid: Hybrid = 0.0,
+    scores: Annotated[
+        Path | None,
+        typer.Option(
+            help='relevance from outside, of a reranker say: a JSON file {"id": score, …}; only these passages'
+        ),
+    ] = None,
+    query_vector: Annotated[
+        Path | None, typer.Option(help="instead of a text: a unit vector, as .npy or as a JSON list")
+    ] = None,
     sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    group_by: GroupBy = None,
-    per_group: PerGroup = None,
-    pin: Pin = None,
-    exclude: Exclude = None,
-    floor: Floor = None,
-    budget: Budget = None,
-    on_topic: OnTopic = None,
     cover: Cover = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
+    *,
+    allowed: dict[str, Any],
 ) -> None:
     """Show the set that serves a query best, what each passage adds, and what is proved about the set."""
-    allowed = gather(sharpness, distinct, keep_best, group_by, per_group, pin, exclude, floor, budget, on_topic, cover)
-    if method == "certified" and keep is None and cover is None:
-        allowed["prove"] = _PROVE
-    with open_index(index_path, encoder) as opened:
-        found = opened.search(query, k=k, theta=theta, keep=keep, where=where, method=method, hybrid=hybrid, **allowed)
-        share, plain_share = _measure_coverage(opened, query, found, where, hybrid)
-        adds = None if as_json else [reason.loss for reason in found.selection.explain()]
+    options = allowed | read_options(option or [])
+    options |= {"sharpness": sharpness, "cover": cover, "pool": pool, "time_limit": time_limit}
+    chosen_theta = read_theta(theta)
+    if pool is None and method in METHODS and METHODS[method].needs_scores:
+        raise InputError(f"method {method} compares all passages it chooses from; say how many these are: --pool 1000")
+    if prove is not None:
+        options["prove"] = prove
+    elif method == "certified" and keep is None and cover is None and chosen_theta != "auto":
+        options["prove"] = PROVE
+    asked: dict[str, Any] = {"where": read_where(where), "hybrid": hybrid, "scores": read_scores(scores)}
+    wanted = _read_query(query, query_vector, asked["scores"] is not None)
+    with open_collection(index_path, encoder) as opened:
+        if isinstance(opened, Searcher):
+            asked = check_engine(asked)
+        else:
+            warn_of_unknown_fields(opened, asked["where"])
+        found = opened.search(wanted, k, chosen_theta, keep=keep, method=method, **asked, **options)
+        shares = measure_coverage(opened, wanted, found, asked) if isinstance(opened, Index) else None
+        adds = None if as_json or not len(found) else [reason.loss for reason in found.selection.explain()]
     if as_json:
-        shares = {"coverage": share, "top_k_coverage": share if plain_share is None else plain_share}
-        show.print_json({**show.results_data(found), **shares})
+        console.print_json({**show.results_data(found), **show.shares_data(shares)})
         return
-    show.out.print(show.hits_table(found, f"{query!r}: {len(found)} of {found.searched:,} passages", adds))
-    show.out.print(show.coverage_sentence(len(found), share, plain_share), soft_wrap=True)
-    _print_summary(found)
+    if len(found):
+        what = "" if query is None else f"{query!r}: "
+        console.print_table(f"{what}{len(found)} of {found.searched:,} passages", show.hits_table(found, adds))
+        if shares is not None:
+            console.print_line(show.coverage_sentence(len(found), *shares))
+    show.print_summary(found, k)
 
 
-def compare(
-    index_path: IndexPath,
-    query: Query,
-    k: K = 10,
-    theta: Theta = None,
-    keep: Keep = None,
-    where: Where = None,
-    sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    group_by: GroupBy = None,
-    per_group: PerGroup = None,
-    on_topic: OnTopic = None,
-    encoder: EncoderOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show top-k beside the set that serves a query best: which passages went out and why, and which came in."""
-    allowed = gather(sharpness, distinct, keep_best, group_by, per_group, on_topic=on_topic)
-    if keep is None:
-        allowed["prove"] = _PROVE
-    with open_index(index_path, encoder) as opened:
-        plain = opened.search(query, k=k, theta=1.0, where=where)
-        diverse = opened.search(query, k=k, theta=theta, keep=keep, where=where, **allowed)
-        share, plain_share = _measure_coverage(opened, query, diverse, where)
-        rows = opened.oracle(where).rows(np.concatenate((plain.selection.ids, diverse.selection.ids)))
-    copied = [hit.id for hit, copy in zip(plain, near_copies(rows[: len(plain)], _COPY), strict=True) if copy]
-    plain_ids, diverse_ids = {hit.id for hit in plain}, {hit.id for hit in diverse}
-    left_out, came_in = plain_ids - diverse_ids, diverse_ids - plain_ids
-    if as_json:
-        data = {"redundant": sorted(copied), "left_out": sorted(left_out), "came_in": sorted(came_in)}
-        shares = {"coverage": share, "top_k_coverage": share if plain_share is None else plain_share}
-        sets = {"top_k": show.results_data(plain), "diverse": show.results_data(diverse)}
-        show.print_json({**sets, **data, **shares})
-        return
-    title = f"top {len(plain)}, {show.counted(len(copied), 'near-copy', 'near-copies')} among them"
-    if plain_ids == diverse_ids:
-        show.out.print(show.hits_table(diverse, f"{title}; breadth chooses the same passages"))
-    else:
-        show.out.print(show.hits_table(plain, title, marks=_mark_losses(plain, diverse, rows @ rows.T)))
-        title = f"breadth: {show.counted(len(came_in), 'passage', 'passages')} came in, {len(left_out)} went out"
-        show.out.print(show.hits_table(diverse, title, marks=dict.fromkeys(came_in, show.NEW)))
-        for name, found in ((f"top {len(plain)}", plain), ("breadth", diverse)):
-            figures = found.selection
-            show.out.print(f"{name:8} relevance {figures.relevance:.3f}, redundancy {figures.redundancy:.3f}")
-    show.out.print(show.coverage_sentence(len(diverse), share, plain_share), soft_wrap=True)
-    _print_summary(diverse)
-
-
-def _mark_losses(plain: Results, diverse: Results, cosines: Array) -> dict[str, str]:
-    """Say for passages of top-k which one above them they copy, or what they resemble most of what was chosen instead.
-
-    `cosines` are those of all passages of top-k, then of all chosen ones.
-    """
-    size, kept = len(plain), {hit.id for hit in diverse}
-    marks = {}
-    for place, hit in enumerate(plain):
-        above = cosines[place, :place]
-        nearest = int(np.argmax(cosines[place, size:]))
-        if above.max(initial=-1.0) > _COPY:
-            marks[hit.id] = f"copy of {plain[int(np.argmax(above))].id}"
-        elif hit.id not in kept:
-            marks[hit.id] = f"out, cosine {cosines[place, size + nearest]:.2f} with {diverse[nearest].id}"
-    return marks
-
-
-def _measure_coverage(
-    opened: Index, query: str, found: Results, where: str | None, hybrid: float = 0.0
-) -> tuple[float, float | None]:
-    """The share of the relevant material that a set stands for, and that as many of the most relevant passages do.
-
-    The latter is None if the set is these passages.
-    """
-    count = max(min(TARGETS, found.searched), len(found))
-    pool = opened.search(query, k=count, theta=1.0, method="topk", where=where, hybrid=hybrid).selection
-    added = np.isin(found.selection.ids, pool.ids, invert=True)
-    ids = np.concatenate((pool.ids, found.selection.ids[added]))
-    scores = np.concatenate((pool.scores, found.selection.scores[added]))
-    rows = opened.oracle(where).rows(ids)
-    chosen = np.flatnonzero(np.isin(ids, found.selection.ids))
-    top = np.arange(len(found))
-    share = coverage(rows, scores, chosen)
-    return share, None if np.array_equal(chosen, top) else coverage(rows, scores, top)
-
-
-def frontier(
-    index_path: IndexPath,
-    query: Query,
-    k: K = 10,
-    where: Where = None,
-    sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    on_topic: OnTopic = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="draw the curve, with the other methods beside it, to this file")
-    ] = None,
-    encoder: EncoderOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show the relevance and redundancy that a query allows, θ by θ, and what other methods reach.
-
-    All methods choose under the same rules, and redundancy is measured with the same sharpness.
-    """
-    curves: show.Curves = {}
-    with open_index(index_path, encoder) as opened:
-        oracle = opened.oracle(where)
-        vector = opened.encode([query])[0]
-        pool = min(oracle.size, _POOL)
-        allowed = gather(sharpness, distinct, keep_best, on_topic=on_topic)
-        curve = breadth.frontier(oracle, vector, k=k, thetas=_THETAS, **allowed)
-        if sharpness is None:  # the other methods have other settings of their own
-            allowed = {name: value for name, value in asdict(DEFAULT).items() if name != "theta"} | allowed
-        curves["certified"] = list(curve)
-        for method in _CURVES:
-            curves[method] = [
-                breadth.select(oracle, vector, k=k, theta=t, method=method, pool=pool, **allowed) for t in _THETAS
-            ]
-    knee = curve.knee().theta
-    if plot is not None:
-        plots.draw_frontier(curves, f"{query} (k = {k})", plot)
-    if as_json:
-        show.print_json({"query": query, "k": k, "knee": knee, "curves": show.curves_data(curves, _THETAS)})
-        return
-    show.out.print(show.curves_table(curves, _THETAS, knee, f"{query!r}, k = {k}: relevance / redundancy"))
-    show.out.print(f"the knee of the curve is at θ = {knee:g}" + (f"; plot: {plot}" if plot else ""))
-
-
-def _print_summary(found: Results) -> None:
-    chosen = found.selection
-    if "asked" in chosen.stats:
-        show.out.print(f"You asked for {chosen.stats['asked']} passages. The rules allow {chosen.k} together.")
-    show.out.print(
-        f"{chosen.method}, θ = {chosen.theta:g}, sharpness {chosen.sharpness}: relevance {chosen.relevance:.3f}, "
-        f"redundancy {chosen.redundancy:.3f}, diversity {chosen.diversity:.3f}. "
-        f"{chosen.describe_proof()} ({1000 * float(chosen.stats['seconds']):.0f} ms)",
-        soft_wrap=True,
-    )
+def _read_query(query: str | None, vector: Path | None, scored: bool) -> Any:
+    """The text or vector to search for; with scores from outside there may be none."""
+    if query is not None and vector is not None:
+        raise InputError("pass a query or --query-vector, not both")
+    if vector is not None:
+        return read_vector(vector)
+    if query is None and not scored:
+        raise InputError('say what to search for: breadth search INDEX "your question"')
+    return query

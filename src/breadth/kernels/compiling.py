@@ -44,7 +44,7 @@ def import_kernels() -> ModuleType:
                 return import_module(_KERNELS)
 
 
-class _Notice(event.Listener):  # type: ignore[misc]
+class _Notice(event.Listener):
     """Says once that the kernels are being compiled. Loading compiled code takes no time worth a word."""
 
     def __init__(self) -> None:
@@ -69,12 +69,13 @@ def _announce() -> Iterator[None]:
 @contextmanager
 def _keep_in(folder: Path) -> Iterator[None]:
     """Let numba keep the code that is compiled inside in this folder."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)
+    settings: Any = config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(folder)
     try:
         yield
     finally:
-        config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 def _make_folder() -> Path:

@@ -82,7 +82,7 @@ class Kernels(Protocol):
     ) -> int:
         """Greedy beside the rows `given` by each line of `merits` with its coupling, then swaps; how many swaps.
 
-        `chosen` becomes the best of these sets, if that is better than what it was. Sets that are not full do not count.
+        `chosen` becomes the best of these sets, if that is better than before. Sets that are not full do not count.
         """
 
     def tabu(

@@ -19,7 +19,7 @@ from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
 from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
+from breadth.shortlist.fetch import fetch_shortlist
 from breadth.shortlist.pick import MOST
 from breadth.shortlist.table import Table
 
@@ -81,7 +81,7 @@ def _fetch_table(problem: Problem, facts: Facts, targets: int | None) -> Asking[
             if last or len(table.pick(table.relevance, 0.0)) == problem.k:
                 return table
         elif last:
-            raise say_nothing_fits(problem, facts.size)
+            raise problem.constraints.say_nothing_fits(facts.size)
         count *= 2
 
 
@@ -103,7 +103,7 @@ def _cover_within(table: Table, worth: Vector, most: int, share: float | None, c
             break
         chosen = np.append(chosen, row)
     if len(chosen) == 0:
-        raise say_nothing_fits(table.problem, len(table))
+        raise table.problem.constraints.say_nothing_fits(len(table))
     chosen = _exchange_within(table, worth, chosen, clock)
     proved = prove(worth, chosen, clock)
     return Covering(chosen, measure(worth, chosen), proved.bound, proved.stopped)

@@ -17,7 +17,7 @@ from breadth.products import multiply_exactly
 from breadth.requests import Asking
 from breadth.selection import Selection
 from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
+from breadth.shortlist.fetch import fetch_shortlist
 from breadth.shortlist.table import Table
 
 MAX_SETS = 2_000_000
@@ -35,14 +35,14 @@ def exact(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[
     shortlist = yield from fetch_shortlist(problem, facts, facts.size)  # by relevance: it decides between equal sets
     sets = _count_sets(problem, len(shortlist))
     if sets == 0:
-        raise say_nothing_fits(problem, facts.size)
+        raise problem.constraints.say_nothing_fits(facts.size)
     table = Table(problem, shortlist, len(shortlist))
     chosen, complete = _look_at_all(table, clock)
     while chosen is None and complete and table.problem.k > 1:  # the constraints leave no set of so many rows
         table.resize(table.problem.k - 1)
         chosen, complete = _look_at_all(table, clock)
     if chosen is None:
-        raise say_nothing_fits(problem, facts.size)
+        raise problem.constraints.say_nothing_fits(facts.size)
     stats = {"sets": sets} if complete else {"sets": sets, "stopped": "time_limit"}
     bound = table.problem.value(shortlist.rows[chosen]) if complete else None
     return conclude_on_table(

@@ -106,7 +106,7 @@ def climb(
         if t and clock.is_over():
             break
         w = problem.direction(x.v)
-        ids = (yield from Top(w[None], problem.k)).ids[0]
+        ids = (yield from Top(w[None], problem.k, least=problem.k)).ids[0]
         yield from x.admit(ids)
         inner = x.rows @ w
         best_sum = problem.allowed.best_sum(inner[x.find(ids)])
@@ -198,7 +198,7 @@ def _start_uniform(problem: Problem, facts: Facts) -> Asking[Iterate]:
 
 
 def _start_at_topk(problem: Problem, facts: Facts) -> Asking[Iterate]:
-    ids = (yield from Top(problem.query[None], problem.k)).ids[0]
+    ids = (yield from Top(problem.query[None], problem.k, least=problem.k)).ids[0]
     rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
     return Iterate(0.0, facts.size, ids, rows, np.ones(problem.k), rows.sum(axis=0))
 

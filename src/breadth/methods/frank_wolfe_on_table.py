@@ -22,7 +22,7 @@ from breadth.requests import Asking, Top
 from breadth.selection import Selection
 from breadth.shortlist.bound import Form
 from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
+from breadth.shortlist.fetch import fetch_shortlist
 from breadth.shortlist.pick import MOST, first_count
 from breadth.shortlist.table import Table
 
@@ -68,7 +68,7 @@ def run_on_table(
             count *= 2
             continue
         if len(first) == 0:
-            raise say_nothing_fits(problem, len(shortlist))
+            raise problem.constraints.say_nothing_fits(len(shortlist))
         table.resize(len(first))
         run = _climb(table, first, penalty, from_topk, step_size, max_iterations, zero_gap, clock)
         enough = shortlist.is_complete or problem.sharpness == 1 or run.lowest >= table.supply

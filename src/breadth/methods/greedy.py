@@ -13,7 +13,7 @@ from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.selection import Selection, conclude
 from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import fix_floor, say_nothing_fits
+from breadth.shortlist.fetch import fix_constraints
 from breadth.shortlist.partial import Partial
 from breadth.shortlist.pick import pick_on_shortlist
 
@@ -54,7 +54,7 @@ def _pick_in_turn(
         # Nothing is chosen yet: the gain is relevance alone (for θ = 0 as well, where F decides nothing).
         direction = problem.direction(v, relevance_share) if size else problem.query
         # The rows already chosen can take up to `size` of the best places.
-        ids = (yield from Top(direction[None], size + 1)).ids[0]
+        ids = (yield from Top(direction[None], size + 1, least=size + 1)).ids[0]
         pick = ids[problem.allowed.may_enter(ids, np.array(chosen, dtype=np.int64))][:1]
         row = (yield from Rows(pick))[0]
         chosen.append(int(pick[0]))
@@ -68,7 +68,7 @@ def _pick_within(
     problem: Problem, facts: Facts, method: str, relevance_share: float, clock: Clock
 ) -> Asking[Selection]:
     """The same under constraints: a step asks for more and more of the best rows until one of them may join."""
-    problem = yield from fix_floor(problem, facts)
+    problem = yield from fix_constraints(problem, facts)
     partial = Partial(problem)
     partial.pin((yield from Rows(problem.constraints.pinned)))
     stats: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def _pick_within(
         if not joined:
             break
     if len(partial) == 0:
-        raise say_nothing_fits(problem, facts.size)
+        raise problem.constraints.say_nothing_fits(facts.size)
     ids, rows = np.array(partial.ids), np.array(partial.rows)
     return conclude(problem, ids, rows, method, picked_in_order=True, stats=stats)
 

@@ -10,9 +10,9 @@ import numpy as np
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.checks import check_count
 from breadth.clock import NO_LIMIT, Clock
+from breadth.constraints import NO_CONSTRAINTS
 from breadth.drivers import run
 from breadth.errors import InputError
-from breadth.feasible import NO_CONSTRAINTS
 from breadth.oracles.protocol import Facts, Oracle, describe
 from breadth.picking import pick_greedily
 from breadth.problem import Problem
@@ -20,7 +20,7 @@ from breadth.ranking import best
 from breadth.requests import Asking, Rows, Scores
 from breadth.selection import Selection, conclude
 from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import Shortlist, say_nothing_fits
+from breadth.shortlist.fetch import Shortlist
 from breadth.shortlist.pick import first_count
 from breadth.shortlist.table import Table
 
@@ -99,7 +99,7 @@ def muss(
 def _conclude_within(problem: Problem, relevance: Array, union: Ids, stats: dict[str, object]) -> Asking[Selection]:
     """Greedy on F over the union, under constraints."""
     kth = float(np.partition(relevance, len(relevance) - problem.k)[len(relevance) - problem.k])
-    problem = replace(problem, constraints=problem.constraints.fix_floor(kth))
+    problem = replace(problem, constraints=problem.constraints.fix(kth))
     pins = problem.constraints.pinned
     others = union[problem.constraints.admit(union, relevance[union]) & np.isin(union, pins, invert=True)]
     ids = np.concatenate((pins, others[np.argsort(-relevance[others], kind="stable")]))
@@ -107,7 +107,7 @@ def _conclude_within(problem: Problem, relevance: Array, union: Ids, stats: dict
     table = Table(problem, Shortlist(ids, rows, relevance[ids].astype(np.float64), len(pins), -np.inf), len(ids))
     picks = table.pick()
     if len(picks) == 0:
-        raise say_nothing_fits(problem, len(union))
+        raise problem.constraints.say_nothing_fits(len(union))
     return conclude_on_table(table, picks, "muss", stats)
 
 

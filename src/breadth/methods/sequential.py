@@ -14,8 +14,7 @@ from breadth.clock import Clock
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Scores
 from breadth.selection import Selection, conclude
-from breadth.shortlist.fetch import say_nothing_fits
-from breadth.shortlist.partial import Partial
+from breadth.shortlist.partial import Partial, Scored
 
 _ROUNDING = 2e-7
 """What float32 arithmetic changes in a cosine: a pair in doubt counts as too close."""
@@ -45,7 +44,7 @@ def pick_by_rule(problem: Problem, method: str, relevance: Array, rule: Rule, cl
     the rest is filled with the most relevant rows, and `stats` says so.
     """
     k = problem.k
-    constraints = problem.constraints.fix_floor(float(np.partition(relevance, len(relevance) - k)[len(relevance) - k]))
+    constraints = problem.constraints.fix(float(np.partition(relevance, len(relevance) - k)[len(relevance) - k]))
     partial = Partial(problem)
     pins = yield from Rows(constraints.pinned)
     partial.pin(pins)
@@ -67,7 +66,7 @@ def pick_by_rule(problem: Problem, method: str, relevance: Array, rule: Rule, cl
         if size + 1 < k:
             yield from _learn(partial.rows[size], pick, rule, barred, problem, learns=not stats)
     if len(partial) == 0:
-        raise say_nothing_fits(problem, len(relevance))
+        raise problem.constraints.say_nothing_fits(len(relevance))
     ids, rows = np.array(partial.ids), np.array(partial.rows)
     return conclude(problem, ids, rows, method, picked_in_order=True, stats={**rule.stats, **stats})
 
@@ -87,13 +86,14 @@ def _choose(partial: Partial, merits: Array, relevance: Array, barred: Mask) -> 
 
 def _learn(row: Vector, pick: int, rule: Rule, barred: Mask, problem: Problem, learns: bool) -> Asking[None]:
     """Tell the rule about a pick, and bar the rows that are too close to it."""
-    distinct = problem.constraints.distinct
+    constraints = problem.constraints
     needed = learns and rule.needs_similarities(pick)
     similarities = None
-    if needed or distinct is not None:
+    if needed or constraints.limits_pairs:
         direction = problem.similarity_direction(row)
         similarities = (yield from Scores(direction[None]))[0]
-    if distinct is not None:
-        barred |= similarities > distinct - _ROUNDING  # type: ignore[operator]
+        if constraints.limits_pairs:
+            pairs = Scored(np.arange(len(barred)), np.array([pick]), similarities[:, None], _ROUNDING)
+            barred |= constraints.clash(pairs)[:, 0]
     if learns:
         rule.learn(pick, row, similarities if needed else None)

@@ -7,7 +7,7 @@ from typing import Any
 from breadth.clock import NO_LIMIT, Clock
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
-from breadth.requests import Asking, Rows, Top
+from breadth.requests import Asking, search_with_rows
 from breadth.selection import Selection, conclude
 from breadth.shortlist.conclude import conclude_on_table
 from breadth.shortlist.pick import pick_on_shortlist
@@ -33,7 +33,7 @@ def take_most_relevant(
     if not problem.constraints.is_free:
         table, picks = yield from pick_on_shortlist(problem, facts, clock, relevance_only=True)
         return conclude_on_table(table, picks, method, stats)
-    ids = (yield from Top(problem.query[None], problem.k)).ids[0]
-    rows = yield from Rows(ids)
+    found = yield from search_with_rows(problem.query[None], problem.k, facts.gives_rows)
+    ids, rows = found.ids[0], found.rows[0]
     bound = problem.value(rows) if proved else None
     return conclude(problem, ids, rows, method, bound=bound, exact=facts.exact, swap_optimal=proved, stats=stats)

@@ -77,7 +77,7 @@ class ArrayOracle:
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
         """Return the m best rows for each direction, largest score first. Ties go to the lower id."""
-        count = len(directions)
+        count, m = len(directions), min(m, self.size)
         if count == 1 and self.size <= self._block:
             row = self.scores(directions)[0]
             order = best(row, m)

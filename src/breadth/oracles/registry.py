@@ -17,7 +17,7 @@ from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import Oracle
 from breadth.oracles.segmented import SegmentedOracle
 from breadth.oracles.torch import TorchOracle
-from breadth.oracles.wrappers import CachingOracle, CountingOracle
+from breadth.oracles.wrappers import AuditingOracle, CachingOracle, CountingOracle
 
 _SEGMENTS = 3
 
@@ -111,6 +111,7 @@ WRAPPERS: dict[str, WrapperKind] = {
     for kind in (
         WrapperKind("counting", CountingOracle, "counts what is asked of another oracle"),
         WrapperKind("caching", CachingOracle, "keeps what another oracle answered"),
+        WrapperKind("auditing", AuditingOracle, "measures what the searches of an approximate engine missed"),
     )
 }
 """The oracles that wrap another one."""

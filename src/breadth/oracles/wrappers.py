@@ -1,16 +1,24 @@
-"""Wrappers around any oracle: one counts what is asked, one caches what was answered. No engine does that itself."""
+"""Wrappers around any oracle: one counts what is asked, one caches what was answered, one audits it.
+
+No engine does that itself.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count
+from breadth.errors import OracleError
 from breadth.oracles.protocol import Oracle, Reached, describe
+
+_PASSED_ON = ("keys", "handles", "documents", "exact_top", "close", "where")
+"""Abilities that a wrapper hands over as they are."""
 
 
 class _Wrapper:
@@ -25,8 +33,16 @@ class _Wrapper:
             self.scores = self._scores
         if facts.reaches:
             self.above = self._above
+        if facts.gives_rows:
+            self.top_rows = self._top_rows
         if hasattr(oracle, "with_scores"):
             self.with_scores = self._with_scores
+        if hasattr(oracle, "filtered"):
+            self.filtered = self._filtered
+        self.limit = facts.limit
+        for name in _PASSED_ON:
+            if hasattr(oracle, name):
+                setattr(self, name, getattr(oracle, name))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything but the lock, which cannot be pickled."""
@@ -65,6 +81,13 @@ class _Wrapper:
         answer: list[Reached] = self._oracle.above(directions, thresholds, most, within)  # type: ignore[attr-defined]
         return answer
 
+    def _top_rows(self, directions: Array, m: int) -> tuple[Ids, Vector, Array]:
+        answer: tuple[Ids, Vector, Array] = self._oracle.top_rows(directions, m)  # type: ignore[attr-defined]
+        return answer
+
+    def _filtered(self, where: Mapping[str, Any]) -> Oracle:
+        return self._wrap(self._oracle.filtered(where))  # type: ignore[attr-defined]
+
     def _with_scores(self, scores: Vector) -> Oracle:
         return self._wrap(self._oracle.with_scores(scores))  # type: ignore[attr-defined]
 
@@ -76,7 +99,7 @@ class _Wrapper:
 class CountingOracle(_Wrapper):
     """Counts what is asked.
 
-    searches       calls of `top`, `scores` and `above`; not of `above` within given ids, which scans nothing
+    searches       calls of `top`, `top_rows`, `scores` and `above`; not of `above` within given ids, which is no scan
     directions     the directions of these calls
     rows_fetched   the rows asked for
     means          calls of `mean`
@@ -101,6 +124,13 @@ class CountingOracle(_Wrapper):
         with self._lock:
             self.means += 1
         return super().mean()
+
+    def _top_rows(self, directions: Array, m: int) -> tuple[Ids, Vector, Array]:
+        self._count_search(directions)
+        answer = super()._top_rows(directions, m)
+        with self._lock:
+            self.rows_fetched += answer[0].size
+        return answer
 
     def _scores(self, directions: Array) -> Array:
         self._count_search(directions)
@@ -133,21 +163,42 @@ class CachingOracle(_Wrapper):
         """Forget everything."""
         with self._lock:
             self._kept_rows: OrderedDict[int, Array] = OrderedDict()
-            self._kept_searches: OrderedDict[bytes, tuple[Ids, Vector]] = OrderedDict()
+            self._kept_searches: OrderedDict[bytes, tuple[int, tuple[Ids, Vector]]] = OrderedDict()
             self._kept_mean: Vector | None = None
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
-        directions = np.ascontiguousarray(directions)
-        key = directions.tobytes() + str((directions.shape, directions.dtype)).encode()
-        with self._lock:
-            answer = self._kept_searches.get(key)
-            if answer is not None:
-                self._kept_searches.move_to_end(key)
-        if answer is None or answer[0].shape[1] < m:
+        key = _name(directions)
+        answer = self._find(key, m)
+        if answer is None:
             answer = super().top(directions, m)
-            with self._lock:
-                _keep(self._kept_searches, key, answer, self._max_searches)
+            self._keep_search(key, answer)
         return answer[0][:, :m].copy(), answer[1][:, :m].copy()
+
+    def _top_rows(self, directions: Array, m: int) -> tuple[Ids, Vector, Array]:
+        key = _name(directions)
+        known = self._find(key, m)
+        if known is not None:
+            ids, scores = known[0][:, :m].copy(), known[1][:, :m].copy()
+            return ids, scores, self.rows(ids.ravel()).reshape(*ids.shape, -1)
+        ids, scores, rows = super()._top_rows(directions, m)
+        self._keep_search(key, (ids, scores))
+        with self._lock:
+            for i, row in zip(ids.ravel().tolist(), rows.reshape(ids.size, -1), strict=True):
+                _keep(self._kept_rows, i, row.copy(), self._max_rows)
+        return ids.copy(), scores.copy(), rows
+
+    def _find(self, key: bytes, m: int) -> tuple[Ids, Vector] | None:
+        """What was answered to a search for at least so many rows."""
+        with self._lock:
+            asked, answer = self._kept_searches.get(key, (0, None))
+            if answer is None or asked < m:
+                return None
+            self._kept_searches.move_to_end(key)
+            return answer
+
+    def _keep_search(self, key: bytes, answer: tuple[Ids, Vector]) -> None:
+        with self._lock:
+            _keep(self._kept_searches, key, (answer[0].shape[1], answer), self._max_searches)
 
     def rows(self, ids: Ids) -> Array:
         wanted = [int(i) for i in ids]
@@ -176,6 +227,56 @@ class CachingOracle(_Wrapper):
 
     def _wrap(self, oracle: Oracle) -> Oracle:
         return CachingOracle(oracle, self._max_rows, self._max_searches)
+
+
+class AuditingOracle(_Wrapper):
+    """Remembers what was searched for, and measures with an exact scan of the engine what these searches missed."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        super().__init__(oracle)
+        self._searches: list[tuple[Array, int, Vector]] = []
+
+    def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
+        ids, scores = super().top(directions, m)
+        self._remember(directions, m, ids, scores)
+        return ids, scores
+
+    def _top_rows(self, directions: Array, m: int) -> tuple[Ids, Vector, Array]:
+        answer = super()._top_rows(directions, m)
+        self._remember(directions, m, answer[0], answer[1])
+        return answer
+
+    def check(self) -> None:
+        """Raise an error if the engine cannot be audited."""
+        if not (self.exact or hasattr(self._oracle, "exact_top")):
+            raise OracleError(f"{type(self._oracle).__name__} cannot be audited: it has no exact scan (exact_top)")
+
+    def recall(self) -> float:
+        """Return the mean share of the best rows that the searches so far have found; of tied rows any will do."""
+        self.check()
+        if self.exact or not self._searches:
+            return 1.0
+        shares = []
+        for directions, m, scores in self._searches:
+            best = self._oracle.exact_top(directions, m)[1]  # type: ignore[attr-defined]
+            within = _ROUNDING * np.linalg.norm(directions, axis=1)
+            least = best[:, -1:] - within[:, None]
+            shares += ((scores >= least).sum(axis=1) / best.shape[1]).tolist()
+        return float(np.mean(shares))
+
+    def _remember(self, directions: Array, m: int, ids: Ids, scores: Vector) -> None:
+        with self._lock:
+            self._searches.append((directions.copy(), m, np.where(ids >= 0, scores, -np.inf)))
+
+
+_ROUNDING = 1e-5
+"""What float32 arithmetic may change in a score, for a direction of length 1."""
+
+
+def _name(directions: Array) -> bytes:
+    """A key for directions: their numbers, shape and type."""
+    directions = np.ascontiguousarray(directions)
+    return directions.tobytes() + str((directions.shape, directions.dtype)).encode()
 
 
 def _keep(store: OrderedDict[Any, Any], key: Any, value: Any, most: int) -> None:

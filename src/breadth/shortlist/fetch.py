@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
-from breadth.errors import InputError
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
-from breadth.requests import Asking, Rows, Top
+from breadth.requests import Asking, Rows, Top, TopRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +20,7 @@ class Shortlist:
     scores       their relevance, to the precision of the engine
     pins         how many of them are pinned
     ceiling      no other row that may be in a set is more relevant than this; -∞ if there is none
+    is_cut       whether the engine returned as many rows as it can, so that asking for more brings none
     """
 
     ids: Ids
@@ -28,6 +28,7 @@ class Shortlist:
     scores: Vector
     pins: int
     ceiling: float
+    is_cut: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -37,47 +38,46 @@ class Shortlist:
         """Whether there is no other row that may be in a set."""
         return self.ceiling == -np.inf
 
+    @property
+    def is_final(self) -> bool:
+        """Whether asking for more rows brings none."""
+        return self.is_complete or self.is_cut
+
 
 def fetch_shortlist(problem: Problem, facts: Facts, count: int) -> Asking[Shortlist]:
     """Ask for the `count` most relevant rows of the collection, and for the pinned ones."""
-    count = min(max(count, problem.k), facts.size)
-    found = yield from Top(problem.query[None], count)
-    ids, scores = found.ids[0], np.asarray(found.scores[0], dtype=np.float64)
-    constraints = problem.constraints.fix_floor(float(scores[min(problem.k, count) - 1]))
-    ceiling = -np.inf if count == facts.size else float(scores[-1])
-    if constraints.floor is not None and ceiling < constraints.floor:
+    count = min(max(count, problem.k), facts.most_rows)
+    rows: Array | None = None
+    if facts.gives_rows:
+        found = yield from TopRows(problem.query[None], count)
+        ids, line, rows = found.ids[0], found.scores[0], found.rows[0]
+    else:
+        ids, line = (array[0] for array in (yield from Top(problem.query[None], count)))
+    scores = np.asarray(line, dtype=np.float64)
+    constraints = problem.constraints.fix(float(scores[min(problem.k, len(ids)) - 1]))
+    ceiling, is_cut = float(scores[-1]), len(ids) < count or count == facts.most_rows < facts.size
+    if len(ids) == facts.size or ceiling < constraints.floor:
         ceiling = -np.inf
-    if constraints.is_free:
-        return Shortlist(ids, (yield from Rows(ids)), scores, 0, ceiling)
-    pins = constraints.pinned
-    kept = constraints.admit(ids, scores)
+    pins, kept = constraints.pinned, constraints.admit(ids, scores)
     if len(pins):
         kept &= np.isin(ids, pins, invert=True)
-    elif kept.all():
-        return Shortlist(ids, (yield from Rows(ids)), scores, 0, ceiling)
-    rows = yield from Rows(np.concatenate((pins, ids[kept])))
-    pinned_scores = np.asarray(rows[: len(pins)], dtype=np.float64) @ problem.query
-    return Shortlist(
-        np.concatenate((pins, ids[kept])), rows, np.concatenate((pinned_scores, scores[kept])), len(pins), ceiling
-    )
+    if not kept.all():
+        ids, scores = ids[kept], scores[kept]
+        rows = None if rows is None else rows[kept]
+    if rows is not None:
+        if len(pins):
+            rows = np.concatenate(((yield from Rows(pins)), rows))
+    else:
+        rows = yield from Rows(np.concatenate((pins, ids)) if len(pins) else ids)
+    if len(pins):
+        pinned_scores = np.asarray(rows[: len(pins)], dtype=np.float64) @ problem.query
+        ids, scores = np.concatenate((pins, ids)), np.concatenate((pinned_scores, scores))
+    return Shortlist(ids, rows, scores, len(pins), ceiling, is_cut)
 
 
-def fix_floor(problem: Problem, facts: Facts) -> Asking[Problem]:
-    """The problem with a floor instead of `on_topic`, which takes a search for the k most relevant rows."""
-    if problem.constraints.on_topic is None:
+def fix_constraints(problem: Problem, facts: Facts) -> Asking[Problem]:
+    """The problem with constraints that know the k-th largest relevance, which may take a search."""
+    if not problem.constraints.needs_kth:
         return problem
-    found = yield from Top(problem.query[None], min(problem.k, facts.size))
-    return replace(problem, constraints=problem.constraints.fix_floor(float(found.scores[0, -1])))
-
-
-def say_nothing_fits(problem: Problem, seen: int) -> InputError:
-    """The error where no row at all may be in a set."""
-    reasons = []
-    constraints = problem.constraints
-    if constraints.floor is not None:
-        reasons.append(f"floor={constraints.floor:g} is above the relevance of every row")
-    if len(constraints.excluded):
-        reasons.append(f"excluded names {len(constraints.excluded)} rows")
-    if constraints.costs is not None:
-        reasons.append(f"no single row costs at most budget={constraints.budget:g}")
-    return InputError(f"no row of the collection may be in a set ({seen} looked at): {'; '.join(reasons)}")
+    found = yield from Top(problem.query[None], min(problem.k, facts.most_rows))
+    return replace(problem, constraints=problem.constraints.fix(float(found.scores[0, -1])))

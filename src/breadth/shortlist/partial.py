@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from breadth.arrays import Array, Ids, Mask, Vector
 from breadth.problem import Problem
-from breadth.shortlist.pins import check_pins
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Pairs of rows whose cosines are at hand, to a `rounding`: a pair in doubt counts as closer."""
+
+    left: Ids
+    right: Ids
+    cosines: Array
+    rounding: float = 0.0
+
+    def above(self, cosine: float) -> Mask:
+        return np.asarray(self.cosines > cosine - self.rounding)
 
 
 class Partial:
@@ -18,7 +31,7 @@ class Partial:
         self._problem, self._constraints = problem, problem.constraints
         self.ids: list[int] = []
         self.rows: list[Vector] = []
-        self._groups: dict[Any, int] = {}
+        self._counts: dict[Any, int] = {}
         self._spent = 0.0
 
     def __len__(self) -> int:
@@ -29,34 +42,32 @@ class Partial:
         one = np.array([identity])
         self.ids.append(identity)
         self.rows.append(np.asarray(row, dtype=np.float64))
-        if self._constraints.groups is not None:
-            label = self._constraints.groups(one)[0]
-            if label is not None:  # a row without a label is in no group
-                self._groups[label] = self._groups.get(label, 0) + 1
-        if self._constraints.costs is not None:
-            self._spent += float(self._constraints.costs(one)[0])
+        labelled = self._constraints.label(one)
+        if labelled is not None and labelled[0][0] is not None:  # a row without a label is in no group
+            label = labelled[0][0]
+            self._counts[label] = self._counts.get(label, 0) + 1
+        self._spent += float(self._constraints.cost(one)[0])
 
     def has_room(self, ids: Ids) -> Mask:
-        """Which of these rows may join as far as members, exclusions, groups and costs are concerned."""
-        constraints = self._constraints
+        """Which of these rows may join as far as members, labels and costs are concerned."""
         mask = np.isin(ids, np.array(self.ids, dtype=np.int64), invert=True)
-        if len(constraints.excluded):
-            mask &= np.isin(ids, constraints.excluded, invert=True)
-        if constraints.groups is not None and self._groups:
-            full = {label for label, count in self._groups.items() if count >= constraints.per_group}
-            mask &= np.array([label not in full for label in constraints.groups(ids)], dtype=bool)
-        if constraints.costs is not None:
-            mask &= self._spent + constraints.costs(ids) <= constraints.budget
+        if self._counts:
+            labelled = self._constraints.label(ids)
+            assert labelled is not None
+            labels, most = labelled
+            full = {label for label, count in self._counts.items() if count >= most}
+            mask &= np.array([label not in full for label in labels], dtype=bool)
+        if self._constraints.budget < np.inf:
+            mask &= self._spent + self._constraints.cost(ids) <= self._constraints.budget
         return mask
 
     def admits(self, ids: Ids, rows: Array) -> Mask:
         """Which of these rows may join."""
-        mask = self.has_room(ids)
-        if self._constraints.floor is not None:
-            mask &= np.asarray(rows, dtype=np.float64) @ self._problem.query >= self._constraints.floor
-        if self._constraints.distinct is not None and self.rows:
+        relevance = np.asarray(rows, dtype=np.float64) @ self._problem.query
+        mask = self.has_room(ids) & self._constraints.admit(ids, relevance)
+        if self._constraints.limits_pairs and self.rows:
             cosines = self._problem.cosines(rows, np.array(self.rows))
-            mask &= ~(cosines > self._constraints.distinct).any(axis=1)
+            mask &= ~self._constraints.clash(Scored(ids, np.array(self.ids), cosines)).any(axis=1)
         return mask
 
     def pin(self, rows: Array) -> None:
@@ -64,3 +75,9 @@ class Partial:
         check_pins(self._problem, rows)
         for identity, row in zip(self._constraints.pinned.tolist(), rows, strict=True):
             self.add(identity, row)
+
+
+def check_pins(problem: Problem, rows: Array) -> None:
+    """Raise an error that names the conflict if the pinned rows, given in their order, cannot be in one set."""
+    pins = problem.constraints.pinned
+    problem.constraints.check_pins(Scored(pins, pins, problem.cosines(rows, rows)), problem.k)

@@ -9,7 +9,7 @@ from breadth.clock import Clock
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
-from breadth.shortlist.fetch import fetch_shortlist, say_nothing_fits
+from breadth.shortlist.fetch import fetch_shortlist
 from breadth.shortlist.table import Table
 
 FIRST, FOR_EACH, MOST = 256, 4, 4096
@@ -37,9 +37,9 @@ def pick_on_shortlist(
         picks = table.pick(weights, coupling)
         if len(picks) == problem.k and (relevance_only or _is_enough(table, picks, weights, relevance_share)):
             return table, picks
-        if shortlist.is_complete or count >= MOST or (len(picks) and clock.is_over()):
+        if shortlist.is_final or count >= MOST or (len(picks) and clock.is_over()):
             if len(picks) == 0:
-                raise say_nothing_fits(problem, len(shortlist))
+                raise problem.constraints.say_nothing_fits(len(shortlist))
             return table, picks
         count *= 2
 

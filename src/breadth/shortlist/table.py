@@ -6,15 +6,14 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from breadth import kernels
 from breadth.arrays import Array, Ids, Mask, Matrix, Positions, Vector
 from breadth.clock import Clock
-from breadth.feasible import Constraints, Parts, Rules, allows, find_parts, free_rules, may_add
+from breadth.feasible import Parts, allows, find_parts, free_rules, may_add
 from breadth.problem import Problem, sharpen
 from breadth.shortlist.fetch import Shortlist
-from breadth.shortlist.pins import check_pins
+from breadth.shortlist.partial import check_pins
 
 _GAIN = 1e-7
 """A swap must gain more than this (times 1 + k), or rounding of the similarities could run in circles."""
@@ -44,7 +43,10 @@ class Table:
             check_pins(problem, shortlist.rows[: shortlist.pins])
         self.locked: Positions = np.arange(shortlist.pins)
         self.lacks_best = False
-        self.rules = free_rules() if not problem.constraints.limits_sets else self._make_rules()
+        self.rules = free_rules()
+        if problem.constraints.limits_sets:
+            pairs = _TablePairs(self.ids, self.cosines, problem.similar(rows))
+            self.rules = problem.constraints.make_rules(pairs, problem.k, self.locked)
         self._conflicts = bool(self.rules.apart.any())
         if problem.constraints.keep_best:
             self._lock_best()
@@ -93,34 +95,6 @@ class Table:
         beyond = self.shortlist.scores[self.size :]
         best = float(beyond[0]) if len(beyond) else self.shortlist.ceiling
         return best if best == -np.inf else self.problem.relevance_weight * best
-
-    def _make_rules(self) -> Rules:
-        constraints, ids = self.problem.constraints, self.ids
-        apart = np.zeros((self.size, self.size), dtype=np.uint8)
-        if constraints.distinct is not None:
-            apart[:] = self._find_conflicts(constraints.distinct)
-        group, room = _number_groups(constraints, ids, self.problem.k)
-        cost = np.zeros(self.size) if constraints.costs is None else constraints.costs(ids).astype(np.float64)
-        locked = np.zeros(self.size, dtype=bool)
-        locked[self.locked] = True
-        return Rules(False, apart, group, room, locked, cost, constraints.budget)
-
-    def _find_conflicts(self, distinct: float) -> Mask:
-        possible = self.cosines > distinct - _DOUBT
-        np.fill_diagonal(possible, False)
-        left, right = np.nonzero(possible)
-        if len(left) == 0:
-            return possible
-        cosines = self.cosines[left, right].astype(np.float64)
-        doubtful = np.flatnonzero(cosines < distinct + _DOUBT)
-        rows = self.problem.similar(self.shortlist.rows[: self.size])
-        for start in range(0, len(doubtful), _PAIRS_AT_ONCE):
-            some = doubtful[start : start + _PAIRS_AT_ONCE]
-            one, other = np.minimum(left[some], right[some]), np.maximum(left[some], right[some])
-            # The same number for both orders of a pair.
-            cosines[some] = np.einsum("ij,ij->i", rows[one].astype(np.float64), rows[other].astype(np.float64))
-        possible[left, right] = cosines > distinct
-        return possible
 
     def _lock_best(self) -> None:
         """Lock the most relevant row that may stand beside the pinned ones, unless one of these is more relevant."""
@@ -271,6 +245,32 @@ class Table:
         return float(floors[free].min()) if free.any() else np.inf
 
 
+class _TablePairs:
+    """The rows of a table with themselves. Cosines that are nearly the one asked for are computed again in float64."""
+
+    def __init__(self, ids: Ids, cosines: Matrix, rows: Array) -> None:
+        self.left = self.right = ids
+        self.cosines, self._rows = cosines, rows
+
+    def above(self, cosine: float) -> Mask:
+        possible = self.cosines > cosine - _DOUBT
+        np.fill_diagonal(possible, False)
+        left, right = np.nonzero(possible)
+        if len(left) == 0:
+            return possible
+        cosines = self.cosines[left, right].astype(np.float64)
+        doubtful = np.flatnonzero(cosines < cosine + _DOUBT)
+        for start in range(0, len(doubtful), _PAIRS_AT_ONCE):
+            some = doubtful[start : start + _PAIRS_AT_ONCE]
+            one, other = np.minimum(left[some], right[some]), np.maximum(left[some], right[some])
+            # The same number for both orders of a pair.
+            cosines[some] = np.einsum(
+                "ij,ij->i", self._rows[one].astype(np.float64), self._rows[other].astype(np.float64)
+            )
+        possible[left, right] = cosines > cosine
+        return possible
+
+
 def _rate(problem: Problem, rows: Array) -> Vector:
     """The relevance of rows, in float64."""
     if problem.similarity_dim is not None:
@@ -281,15 +281,3 @@ def _rate(problem: Problem, rows: Array) -> Vector:
 def _multiply_pairs(rows: Array) -> Matrix:
     exact = rows if rows.dtype == np.float64 else np.asarray(rows, dtype=np.float32)
     return np.asarray(exact @ exact.T, dtype=np.float32)
-
-
-def _number_groups(constraints: Constraints, ids: Ids, k: int) -> tuple[Positions, Positions]:
-    """The group of each row as a number, and the room in each group."""
-    if constraints.groups is None:
-        return np.zeros(len(ids), dtype=np.int64), np.array([k + 1])
-    labels: npt.NDArray[np.object_] = np.asarray(constraints.groups(ids), dtype=object)
-    numbers: dict[object, int] = {}
-    group = np.array([0 if x is None else numbers.setdefault(x, len(numbers) + 1) for x in labels], dtype=np.int64)
-    room = np.full(len(numbers) + 1, constraints.per_group, dtype=np.int64)
-    room[0] = k + 1  # rows without a label are in no group
-    return group, room

@@ -23,7 +23,7 @@ class SearchPricing:
 
     def begin(self, count: int) -> Asking[Ids]:
         """The `count` most relevant ids."""
-        found = yield from Top(self._problem.query[None], count)
+        found = yield from Top(self._problem.query[None], count, least=self._problem.k)
         return np.asarray(found.ids[0])
 
     def ask(self, question: Question) -> Asking[Priced]:

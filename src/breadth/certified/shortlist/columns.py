@@ -19,22 +19,22 @@ from breadth.feasible import Parts, best_sum
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem, exchange_gain, floor
 from breadth.requests import Asking, Rows, Top
-from breadth.shortlist.fetch import Shortlist, fetch_shortlist, fix_floor, say_nothing_fits
+from breadth.shortlist.fetch import Shortlist, fetch_shortlist, fix_constraints
 from breadth.shortlist.table import Table
 
 
 def search_columns(problem: Problem, facts: Facts, clock: Clock, effort: Effort) -> Asking[Found]:
     """The best set found, and a bound that holds for the whole collection."""
-    problem = yield from fix_floor(problem, facts)
+    problem = yield from fix_constraints(problem, facts)
     count = max(effort.held_when_near, effort.held_for_each * problem.k) + len(problem.constraints.excluded)
     while True:
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= effort.most_rows or clock.is_over()
+        last = shortlist.is_final or count >= effort.most_rows or clock.is_over()
         found = settle(Table(problem, shortlist, len(shortlist)), last, clock, effort)
         if found is not None:
             break
         if last:
-            raise say_nothing_fits(problem, len(shortlist))
+            raise problem.constraints.say_nothing_fits(len(shortlist))
         count *= 2
     late = "time_limit" if clock.is_over() else "rounds"
     if shortlist.is_complete:

@@ -17,7 +17,7 @@ from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
 from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
+from breadth.shortlist.fetch import Shortlist, fetch_shortlist
 from breadth.shortlist.pick import MOST, first_count
 from breadth.shortlist.table import Table
 
@@ -42,13 +42,13 @@ def search_thetas(problem: Problem, facts: Facts, clock: Clock, thetas: Sequence
     count = first_count(problem)
     while True:
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= MOST or clock.is_over()
+        last = shortlist.is_final or count >= MOST or clock.is_over()
         some = _search_all(problem, shortlist, thetas, clock, last)
         if len(some) == len(thetas):
             if last or clock.is_over() or all(is_settled(f) for f in some):
                 return Curve(some, _find_top_relevance(problem, shortlist))
         elif last:
-            raise say_nothing_fits(problem, len(shortlist))
+            raise problem.constraints.say_nothing_fits(len(shortlist))
         count *= 2
 
 
@@ -59,7 +59,7 @@ def find_theta(problem: Problem, facts: Facts, clock: Clock, share: float) -> As
     """
     shortlist = yield from fetch_shortlist(problem, facts, _ROOM * first_count(problem))
     if len(shortlist) == 0:
-        raise say_nothing_fits(problem, facts.size)
+        raise problem.constraints.say_nothing_fits(facts.size)
     floor = relevance_floor(_find_top_relevance(problem, shortlist), share)
     tables: dict[int, Table] = {}
     size = max(EFFORT.block, 2 * problem.k)
@@ -94,7 +94,7 @@ def _find_top_relevance(problem: Problem, shortlist: Shortlist) -> float:
     table = Table(problem, shortlist, len(shortlist))
     picks = table.pick(table.relevance, 0.0)
     if len(picks) == 0:
-        raise say_nothing_fits(problem, len(shortlist))
+        raise problem.constraints.say_nothing_fits(len(shortlist))
     return float(table.relevance[picks].mean())
 
 

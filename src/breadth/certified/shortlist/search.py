@@ -15,8 +15,9 @@ from breadth.feasible import best_sum
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
-from breadth.shortlist.bound import Aim, Form, Relaxed, dominant_diagonal, even_diagonal, relax
-from breadth.shortlist.fetch import Shortlist, fetch_shortlist, say_nothing_fits
+from breadth.shortlist.bound import Aim, Form, Relaxed, relax
+from breadth.shortlist.diagonal import dominant_diagonal, even_diagonal
+from breadth.shortlist.fetch import Shortlist, fetch_shortlist
 from breadth.shortlist.table import Table
 
 _UNDECIDED = 0.02
@@ -63,19 +64,22 @@ class Found:
 
 def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effort) -> Asking[Found]:
     """The best set found, swap-optimal over the whole collection unless `swap_optimal` says otherwise."""
-    count = max(effort.shortlist, effort.shortlist_for_each * problem.k) + len(problem.constraints.excluded)
+    count = max(effort.shortlist, effort.shortlist_for_each * problem.k)
+    if facts.gives_rows:  # each row is sent by an engine: the first table is enough to begin with
+        count = max(effort.block, 2 * problem.k)
+    count += len(problem.constraints.excluded)
     # How many rows a budget allows is decided on all that were fetched: cheap rows may come late.
     size = facts.size if np.isfinite(problem.constraints.budget) else max(effort.block, 2 * problem.k)
     rounds = 0
     while True:
         rounds += 1
         shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= effort.most_rows or clock.is_over()
+        last = shortlist.is_final or count >= effort.most_rows or clock.is_over()
         found, size = search_table(problem, shortlist, size, clock, effort, last=last)
         if found is not None and (last or clock.is_over() or is_settled(found)):
             break
         if last:
-            raise say_nothing_fits(problem, len(shortlist))
+            raise problem.constraints.say_nothing_fits(len(shortlist))
         count *= 2
     found.swap_optimal = is_settled(found) and not clock.is_over()
     found.note("shortlist", rounds, "time_limit" if clock.is_over() else "rows")

@@ -188,6 +188,7 @@ class CompactOracle:
 
     def top(self, directions: Array, m: int) -> tuple[Ids, Vector]:
         """Return the m best rows for each direction, largest score first. Ties go to the lower id."""
+        m = min(m, self.size)
         ids = np.empty((len(directions), m), dtype=np.int64)
         scores = np.empty((len(directions), m), dtype=np.float64)
         for j, candidates in enumerate(reach.find_top(self, directions, m, _BLOCK)):

@@ -1,0 +1,30 @@
+"""One contract for every engine: `breadth.testing.check_oracle` on each store, with each kind of id that it takes.
+
+The stores on servers are in `test_server_contract.py`, so that another process can run them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from breadth.engines.registry import ENGINES
+from tests.engines.contract import keep_contract
+from tests.engines.stores import STORES
+
+IN_PROCESS = sorted(name for name, store in STORES.items() if store.serve is None)
+
+
+def test_every_engine_has_a_store():
+    assert {store.engine for store in STORES.values()} == set(ENGINES)
+
+
+@pytest.mark.parametrize("store", IN_PROCESS, indirect=True)
+def test_the_contract_is_kept(store, tmp_path):
+    keep_contract(store, None, tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(ENGINES))
+def test_traits_are_those_of_the_adapter(name):
+    engine = ENGINES[name]
+    assert engine.open.__doc__
+    assert engine.form.startswith((engine.scheme or engine.name) + ":")
