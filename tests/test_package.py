@@ -39,6 +39,10 @@ LAYERS = [
     "coverage",
     "metrics",
     "oracles.protocol",
+    "oracles.sweep",
+    "oracles.reach",
+    "oracles.compact",
+    "oracles.joining",
     "engines",
     "oracles",
     "selection",
@@ -57,6 +61,9 @@ LAYERS = [
     "encoders",
     "index",
     "opening",
+    "searcher",
+    "packing",
+    "integrations",
     "sources",
     "cli",
     "__init__",
@@ -69,10 +76,34 @@ OPTIONAL = {
     "torch": {"oracles/torch.py"},
     "pandas": {"frames.py"},
     "polars": {"frames.py"},
+    "chromadb": {"engines/chroma/oracle.py"},
     "faiss": {"engines/faiss.py"},
+    "lancedb": {"engines/lancedb/oracle.py"},
+    "usearch": {"engines/usearch.py"},
+    "httpx": {"engines/chroma/oracle.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},
     "pymilvus": {"engines/milvus/oracle.py"},
+    "qdrant_client": {"engines/qdrant/client.py"},
+    "qdrant_edge": {"engines/qdrant/edge.py"},
+    "ray": {"engines/ray/oracle.py"},
+    "langchain_core": {
+        "integrations/langchain/compressor.py",
+        "integrations/langchain/documents.py",
+        "integrations/langchain/retriever.py",
+        "integrations/langchain/vectorstore.py",
+    },
+    "llama_index": {"integrations/llama_index.py"},
+    "haystack": {"integrations/haystack.py"},
+    "sklearn": {"integrations/sklearn.py"},
+    "mcp": {"integrations/mcp.py"},
+    "mcp_types": {"integrations/mcp.py"},
+    "pydantic": {
+        "integrations/langchain/compressor.py",
+        "integrations/langchain/documents.py",
+        "integrations/langchain/retriever.py",
+        "integrations/mcp.py",
+    },
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},
@@ -87,10 +118,12 @@ OPTIONAL = {
     "rich": {"cli/__init__.py", "cli/console.py", "cli/show.py", "cli/show_diagnosis.py"},
     "typer": {
         "cli/__init__.py",
+        "cli/agents.py",
         "cli/app.py",
         "cli/comparing.py",
         "cli/demo.py",
         "cli/diagnosing.py",
+        "cli/engines.py",
         "cli/indexing.py",
         "cli/managing.py",
         "cli/options.py",
@@ -98,7 +131,8 @@ OPTIONAL = {
         "cli/searching.py",
     },
 }
-"""The files that import each optional package. The command line is one room: all of it needs typer."""
+"""The files that import each optional package. The command line is one room: all of it needs typer. So are the
+adapters for LangChain."""
 
 NAMES = {
     "ArrayOracle",
@@ -130,6 +164,7 @@ NAMES = {
     "metrics",
     "open",
     "oracles",
+    "pack",
     "select",
     "select_many",
 }
@@ -143,10 +178,15 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found |= {
-                f"{node.module}.{alias.name}" if node.module == "breadth" else str(node.module) for alias in node.names
-            }
+            found |= {name_of(str(node.module), alias.name) for alias in node.names}
     return found
+
+
+def name_of(module: str, name: str) -> str:
+    """The module that `from module import name` imports: the name itself, if that is a module of ours."""
+    inside = SOURCE.parent.joinpath(*module.split("."), name)
+    is_module = inside.with_suffix(".py").is_file() or inside.is_dir()
+    return f"{module}.{name}" if module == "breadth" or (module.startswith("breadth.") and is_module) else module
 
 
 def layer(name: str) -> int:

@@ -15,6 +15,7 @@ from breadth import ArrayOracle, Problem
 from breadth.certified.effort import EFFORT
 from breadth.clock import NO_LIMIT
 from breadth.constraints import NO_CONSTRAINTS, Constraints
+from breadth.constraints.distinct import Distinct
 from breadth.constraints.groups import Groups
 from breadth.drivers import run
 from breadth.feasible import allows, best_sum, find_losses
@@ -22,7 +23,8 @@ from breadth.methods.frank_wolfe import ZERO_GAP, Iterate, Move, climb, exact_st
 from breadth.oracles import describe
 from breadth.problem import exchange_gain, floor
 from breadth.relaxation import Relaxation
-from breadth.shortlist.bound import Aim, Form, dominant_diagonal, even_diagonal, largest_diagonal, relax
+from breadth.shortlist.bound import Aim, Form, relax
+from breadth.shortlist.diagonal import dominant_diagonal, even_diagonal, largest_diagonal
 from breadth.shortlist.fetch import Shortlist
 from breadth.shortlist.table import Table
 from tests import dense
@@ -380,7 +382,8 @@ def make_table(case, size, complete=False):
     order = np.argsort(-case.c, kind="stable")[:size]
     left = np.sort(case.c)[::-1][size:]
     ceiling = float(left[0]) if len(left) else -np.inf
-    problem = Problem(case.q, case.k, case.theta, sharpness=case.sharpness)
+    wishes = (Distinct(case.constraints["distinct"]),) if "distinct" in case.constraints else ()
+    problem = Problem(case.q, case.k, case.theta, sharpness=case.sharpness, constraints=Constraints(wishes))
     return Table(problem, Shortlist(order, case.E[order], case.c[order], 0, ceiling), size)
 
 
@@ -412,10 +415,10 @@ def test_a_shortlist_and_its_supply_bound_the_whole_collection(sharpness):
 @pytest.mark.parametrize("sharpness", [1, 2, 12])
 def test_every_diagonal_leaves_a_concave_form_that_bounds_every_set(find, sharpness):
     rng = np.random.default_rng(sharpness + 3)
-    tighter = 0
+    tighter = conflicts = 0
     for _ in range(60):
-        case = random_case(rng, [], sharpness=sharpness)
-        if case.k in (1, case.n):
+        case = random_case(rng, ["distinct"] if rng.uniform() < 0.5 else [], sharpness=sharpness)
+        if case.k in (1, case.n) or case.largest < case.k:
             continue
         table = make_table(case, case.n)
         weights = rng.uniform(0.02, 0.25, case.n)
@@ -423,12 +426,16 @@ def test_every_diagonal_leaves_a_concave_form_that_bounds_every_set(find, sharpn
         assert np.linalg.eigvalsh(form.gram.astype(np.float64))[0] >= -1e-6
         best = case.optimum(case.k) * case.k * (case.k - 1)
         chosen = table.pick()
+        if len(chosen) < case.k:
+            continue
+        conflicts += table.has_conflicts
         aim = Aim(table.value(chosen), 0.003, 1e-9)
         shifted = relax(form, form.indicate(chosen), aim, NO_LIMIT).bound
         plain = Form.plain(table)
         assert shifted >= best - 1e-5
         tighter += shifted < relax(plain, plain.indicate(chosen), aim, NO_LIMIT).bound - 1e-6
     assert tighter > 10 or sharpness < 12  # often it is worth its price
+    assert conflicts > 5
 
 
 @pytest.mark.parametrize("sharpness", [2, 16])

@@ -13,6 +13,7 @@ import typer
 
 import breadth
 from breadth.cli import console
+from breadth.cli.agents import mcp
 from breadth.cli.comparing import compare, frontier
 from breadth.cli.demo import demo
 from breadth.cli.diagnosing import diagnose
@@ -77,6 +78,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     check: "is an index whole?",
     demo: "try the commands on medical passages",
     doctor: "what is installed, and does it work?",
+    mcp: "serve an index to an agent (MCP)",
 }
 """All commands, with what they do in a few words: more would be cut off in the help."""
 

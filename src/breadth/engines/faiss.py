@@ -11,17 +11,15 @@ import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count
-from breadth.engines.checking import SAMPLE, check_rows, engine_errors
+from breadth.engines.checking import SAMPLE, check_decoded, check_rows, engine_errors
 from breadth.engines.documents import Documents, join_filters
-from breadth.engines.metric import Metric, rescore, unit_rows
+from breadth.engines.metric import Metric, rescore
 from breadth.engines.scan import scan_mean, scan_top
 from breadth.errors import InputError, MissingExtraError
 from breadth.filters import read_filter
 from breadth.oracles.protocol import Payload
 
 _BLOCK = 16_384
-_LOSSY_TOLERANCE = 0.05
-"""How far the length of a row may be from 1 that is decoded from rounded numbers."""
 
 
 def faiss(
@@ -115,13 +113,7 @@ class FaissOracle:
             rows = self._layers.reconstruct(np.asarray(ids, dtype=np.int64))
         if not self.lossy:
             return check_rows(rows, "the FAISS index", "call faiss.normalize_L2 on the vectors before you add them")
-        off = np.abs(np.linalg.norm(rows, axis=1) - 1.0).max(initial=0.0)
-        if off > _LOSSY_TOLERANCE:
-            raise InputError(
-                f"the FAISS index: the length of a row that is decoded from its code is {off:.2g} off 1; use finer "
-                "codes (SQ8, SQfp16) or Flat, and unit rows (faiss.normalize_L2)"
-            )
-        return unit_rows(rows)
+        return check_decoded(rows, "the FAISS index")
 
     def mean(self) -> Vector:
         """Return the mean of all rows."""

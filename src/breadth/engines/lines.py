@@ -18,6 +18,11 @@ class Line(NamedTuple):
     rows: Array
 
 
+def no_line(dim: int) -> Line:
+    """Return the line of a direction for which nothing was found."""
+    return Line(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, dim), dtype=np.float32))
+
+
 def line_up(lines: Sequence[Line], dim: int) -> tuple[Ids, Vector, Array]:
     """Return ids (b, m), scores (b, m) and rows (b, m, dim). The id -1 and the score -∞ fill what is missing."""
     width = max((len(line.ids) for line in lines), default=0)

@@ -12,6 +12,10 @@ from breadth.arrays import Array, Ids, Vector
 Blocks: TypeAlias = Iterable[tuple[Ids, Array]]
 """Ids and rows, some at a time, until every row was there once."""
 
+FEW = 10_000
+"""A filter that leaves at most so many rows is answered by a scan of them, where the engine has one: that is quick, and
+an index that was built for all rows can lose most of them."""
+
 
 def scan_top(blocks: Blocks, directions: Array, m: int) -> tuple[Ids, Vector]:
     """The m best rows for each direction, largest score first."""

@@ -1,8 +1,13 @@
 """Collections of vectors that can be searched: the protocols, the oracles and the registry that lists them."""
 
+from breadth.engines.chroma import chroma
 from breadth.engines.faiss import faiss
+from breadth.engines.lancedb import lancedb
 from breadth.engines.milvus import milvus
 from breadth.engines.pgvector import apgvector, pgvector
+from breadth.engines.qdrant import qdrant, qdrant_edge
+from breadth.engines.ray import ray
+from breadth.engines.usearch import usearch
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
 from breadth.oracles.protocol import (
@@ -56,8 +61,14 @@ __all__ = [
     "TorchOracle",
     "WrapperKind",
     "apgvector",
+    "chroma",
     "describe",
     "faiss",
+    "lancedb",
     "milvus",
     "pgvector",
+    "qdrant",
+    "qdrant_edge",
+    "ray",
+    "usearch",
 ]

@@ -5,14 +5,8 @@ On sets x_i² = x_i, so any diagonal D may be moved out of the quadratic form:
     F(x) = Σ (linear_i + coupling/2 · (s_ii - d_i)) x_i - coupling/2 · x'(S - D)x
 
 Where S - D is positive semidefinite this is concave, and its maximum over the relaxed allowed sets bounds F. D = 0
-always will do. The similarity of two rows that may not be in one set never counts, so it may be taken as 0: copies then
-do not make S singular. Three diagonals are better than 0, each tighter and dearer than the one before:
-
-    dominant    S - D is diagonally dominant after a scaling (and after a matrix of rank one): sums over rows
-    even        D = λ_min(S)·I: an eigenvalue
-    largest     the largest weighted sum of entries: an interior point method
-
-A diagonal should be large where x is undecided, for ∂bound/∂d_i = -coupling/2 · x_i(1-x_i): these are its weights.
+always will do; `diagonal.py` finds better ones. The similarity of two rows that may not be in one set never counts: it
+may be any number that leaves a better diagonal.
 
 Rows outside the table are worth at most `supply` each for an even sharpness, where no similarity is negative: they
 enter the bound as a supply of rows with that score. A budget enters with a price ρ ≥ 0: for any ρ the scores less
@@ -21,9 +15,7 @@ enter the bound as a supply of rows with that score. A budget enters with a pric
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
@@ -31,16 +23,11 @@ from breadth import kernels
 from breadth.arrays import Mask, Matrix, Positions, Vector
 from breadth.clock import Clock
 from breadth.feasible import Parts
+from breadth.shortlist.diagonal import NO_PAIRS, ROUNDING, FindDiagonal
 from breadth.shortlist.table import Table
 
 _STEPS_AT_ONCE, _MOST_STEPS = 256, 20_000
-_PRICES, _NEWTON_STEPS = 12, 12
-_ROUNDING = 2e-6
-"""What float32 similarities change in an eigenvalue, for each row."""
-
-
-FindDiagonal: TypeAlias = Callable[[Matrix, Vector], Vector]
-"""From similarities and weights, a diagonal that leaves the similarities positive semidefinite."""
+_PRICES = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +69,18 @@ class Form:
 
     @classmethod
     def shifted(cls, table: Table, where: Positions, find: FindDiagonal, weights: Vector | None = None) -> Form:
-        """Some rows, with the diagonal that `find` finds, and 0 for the similarity of rows that may not be in one set.
+        """Some rows, with the diagonal that `find` finds.
 
         `weights` say where the diagonal should be large; without them all rows are alike.
         """
         every = len(where) == len(table)
         gram = table.gram.copy() if every else table.gram[where[:, None], where]
-        if not table.rules.free and table.has_conflicts:
-            apart = table.rules.apart
-            gram[(apart if every else apart[where[:, None], where]) > 0] = 0.0
-        diagonal = find(gram, np.ones(len(where)) if weights is None else weights)
-        gram.ravel()[:: len(where) + 1] -= (diagonal - _ROUNDING * len(where)).astype(np.float32)
+        free = NO_PAIRS
+        if table.has_conflicts:
+            apart = table.rules.apart if every else table.rules.apart[where[:, None], where]
+            free = np.array(np.nonzero(np.triu(apart)))
+        diagonal = find(gram, np.ones(len(where)) if weights is None else weights, free)
+        gram.ravel()[:: len(where) + 1] -= (diagonal - ROUNDING * len(where)).astype(np.float32)
         return cls._make(table, where, gram)
 
     @classmethod
@@ -185,50 +173,6 @@ def _climb(form: Form, x: Vector, aim: Aim, clock: Clock) -> Relaxed:
     worth = bound - losses
     alive = worth > aim.best + 0.01 * aim.least
     return Relaxed(bound, x, slope, alive[:-1], bool(alive[-1]))
-
-
-def dominant_diagonal(similarities: Matrix, weights: Vector) -> Vector:
-    """A diagonal d with S - diag(d) positive semidefinite, from sums over rows, large where the weights are."""
-    return kernels.current().dominate(similarities, weights)
-
-
-def even_diagonal(similarities: Matrix, weights: Vector) -> Vector:
-    """λ_min(S) for each row."""
-    return np.full(len(weights), float(np.linalg.eigvalsh(similarities.astype(np.float64))[0]))
-
-
-def largest_diagonal(similarities: Matrix, weights: Vector) -> Vector:
-    """A diagonal d with S - diag(d) positive definite and Σ weights_i d_i about as large as it can be.
-
-    Newton's steps on Σ weights_i d_i + μ log det(S - diag(d)) from λ_min(S), μ falling: an interior point method. Every
-    iterate is valid.
-    """
-    inside = even_diagonal(similarities, weights)
-    exact = similarities.astype(np.float64)
-    weights = weights / weights.sum()
-    scale = float(exact.diagonal().max())
-    diagonal = inside - 0.02 * scale - _ROUNDING * len(weights)
-    barrier = 0.1 * scale / len(weights)
-    for _ in range(_NEWTON_STEPS):
-        inverse = np.linalg.inv(exact - np.diag(diagonal))
-        gradient = weights - barrier * inverse.diagonal()
-        step = np.linalg.solve(barrier * inverse * inverse.T + 1e-12 * np.eye(len(weights)), gradient)
-        diagonal = _step_inside(exact, diagonal, step)
-        barrier *= 0.4
-    return diagonal
-
-
-def _step_inside(similarities: Vector, diagonal: Vector, step: Vector) -> Vector:
-    """The longest of ever shorter steps that stays positive definite."""
-    length = 1.0
-    while length > 1e-4:
-        tried: Vector = diagonal + length * step
-        try:
-            np.linalg.cholesky(similarities - np.diag(tried))
-            return tried
-        except np.linalg.LinAlgError:
-            length *= 0.5
-    return diagonal
 
 
 def _search_price(form: Form, found: Relaxed, aim: Aim, clock: Clock) -> Relaxed:

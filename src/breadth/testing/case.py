@@ -147,5 +147,9 @@ def await_answers(oracle: Any) -> Any:
     """The oracle itself, or one that waits for the answers of an asynchronous one."""
     if inspect.isawaitable(oracle):
         loop = asyncio.new_event_loop()
-        return Awaited(loop.run_until_complete(oracle), loop)
+        try:
+            return Awaited(loop.run_until_complete(oracle), loop)
+        except BaseException:
+            loop.close()
+            raise
     return Awaited(oracle, asyncio.new_event_loop()) if inspect.iscoroutinefunction(oracle.top) else oracle

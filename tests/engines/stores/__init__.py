@@ -6,9 +6,11 @@ Each engine has a file here, which lists its stores: the engine with one kind of
 
 from __future__ import annotations
 
-from tests.engines.stores import faiss, milvus, pgvector
+from tests.engines.stores import chroma, faiss, lancedb, milvus, pgvector, qdrant, ray, usearch
 from tests.engines.stores.store import Place, Store
 
-STORES: dict[str, Store] = {store.name: store for store in (*faiss.STORES, *pgvector.STORES, *milvus.STORES)}
+_MODULES = (faiss, usearch, lancedb, chroma, pgvector, milvus, qdrant, ray)
+
+STORES: dict[str, Store] = {store.name: store for module in _MODULES for store in module.STORES}
 
 __all__ = ["STORES", "Place", "Store"]

@@ -71,9 +71,9 @@ def fill_with(index: str | None = None, opener=None, kind="vector", columns=Fals
 HALF = {"tolerance": 6e-4, "row_error": 5e-4}
 pgvector_store = partial(Store, "pgvector", serve=serve)
 STORES = (
-    pgvector_store("scan", fill_with(), exact=True, keys=(None, "text", "uuid")),
+    pgvector_store("scan", fill_with(), exact=True, keys=(None, "text", "uuid"), measured=True),
     pgvector_store("columns", fill_with(columns=True), exact=True),
-    pgvector_store("hnsw", fill_with("hnsw (embedding vector_ip_ops)"), exact=False),
+    pgvector_store("hnsw", fill_with("hnsw (embedding vector_ip_ops)"), exact=False, measured=True),
     pgvector_store(
         "hnsw-cosine",
         fill_with("hnsw (embedding vector_cosine_ops)", scale=3.0),
@@ -82,10 +82,14 @@ STORES = (
     ),
     pgvector_store("hnsw-scanned", fill_with("hnsw (embedding vector_l2_ops)", exact=True), exact=True),
     pgvector_store(
-        "ivfflat", fill_with("ivfflat (embedding vector_ip_ops) WITH (lists = 5)", probes=2), exact=False,
+        "ivfflat",
+        fill_with("ivfflat (embedding vector_ip_ops) WITH (lists = 5)", probes=2),
+        exact=False,
         options={"recall": 0.5},
     ),
     pgvector_store("half", fill_with(kind="halfvec"), exact=True, options=HALF),
-    pgvector_store("half-hnsw", fill_with("hnsw (embedding halfvec_ip_ops)", kind="halfvec"), exact=False, options=HALF),
+    pgvector_store(
+        "half-hnsw", fill_with("hnsw (embedding halfvec_ip_ops)", kind="halfvec"), exact=False, options=HALF
+    ),
     pgvector_store("async", fill_with(opener=breadth.oracles.apgvector), exact=True, keys=("uuid",)),
-)  # fmt: skip
+)

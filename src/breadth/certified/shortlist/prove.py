@@ -11,11 +11,12 @@ import numpy as np
 from breadth.arrays import Positions, Vector
 from breadth.certified.shortlist.search import Found, is_closed, is_settled, offer
 from breadth.clock import Clock
-from breadth.shortlist.bound import Aim, Form, Relaxed, even_diagonal, largest_diagonal, relax
+from breadth.shortlist.bound import Aim, Form, Relaxed, relax
+from breadth.shortlist.diagonal import even_diagonal, largest_diagonal
 from breadth.shortlist.table import Table
 
-_MOST_ROWS = 260
-"""A diagonal for more rows takes longer than it is worth."""
+_MOST_ROWS, _MOST_FOR_LARGEST = 512, 260
+"""An eigenvalue of more rows, or the largest diagonal for more, takes longer than it is worth."""
 _ROUNDS = 4
 _OFFERED = 4
 """One in so many nodes is rounded to a set."""
@@ -61,7 +62,8 @@ def _sharpen(
     for number in range(_ROUNDS):
         if clock.is_over():
             break
-        form = Form.shifted(table, where, largest_diagonal if number else even_diagonal, weights)
+        large = number == 0 or len(where) > _MOST_FOR_LARGEST
+        form = Form.shifted(table, where, even_diagonal if large else largest_diagonal, weights)
         aim = Aim(found.value, _FINE, 0.1 * _RESOLUTION * found.problem.scale, table.supply if outside else -np.inf)
         relaxed = relax(form, form.indicate(found.chosen), aim, clock)
         found.bound = min(found.bound, max(found.value, relaxed.bound))

@@ -15,7 +15,8 @@ from breadth.feasible import best_sum
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
-from breadth.shortlist.bound import Aim, Form, Relaxed, dominant_diagonal, even_diagonal, relax
+from breadth.shortlist.bound import Aim, Form, Relaxed, relax
+from breadth.shortlist.diagonal import dominant_diagonal, even_diagonal
 from breadth.shortlist.fetch import Shortlist, fetch_shortlist
 from breadth.shortlist.table import Table
 
@@ -63,7 +64,10 @@ class Found:
 
 def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effort) -> Asking[Found]:
     """The best set found, swap-optimal over the whole collection unless `swap_optimal` says otherwise."""
-    count = max(effort.shortlist, effort.shortlist_for_each * problem.k) + len(problem.constraints.excluded)
+    count = max(effort.shortlist, effort.shortlist_for_each * problem.k)
+    if facts.gives_rows:  # each row is sent by an engine: the first table is enough to begin with
+        count = max(effort.block, 2 * problem.k)
+    count += len(problem.constraints.excluded)
     # How many rows a budget allows is decided on all that were fetched: cheap rows may come late.
     size = facts.size if np.isfinite(problem.constraints.budget) else max(effort.block, 2 * problem.k)
     rounds = 0

@@ -7,7 +7,7 @@ true from 1 and false from 0; a server does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from breadth.engines.milvus.schema import ARRAY, KINDS, WHOLE, Schema
@@ -22,6 +22,11 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\
 def translate(condition: Condition, schema: Schema) -> str:
     """Return an expression that holds where the condition does. Each part is true or false, never unknown."""
     return _FORMS[type(condition)](condition, schema)
+
+
+def translate_keys(field: str, keys: Iterable[Any]) -> str:
+    """Return an expression that holds for the rows with these keys."""
+    return f"{field} in [{', '.join(map(_write, keys))}]"
 
 
 def _never(schema: Schema) -> str:

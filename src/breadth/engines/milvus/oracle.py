@@ -13,14 +13,15 @@ import numpy as np
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count, check_number
 from breadth.engines.checking import SAMPLE, check_rows, engine_errors
+from breadth.engines.documents import join_filters
 from breadth.engines.keys import KeyBook
 from breadth.engines.lines import Line, line_up, order
 from breadth.engines.metric import Metric, rescore, unit_rows
-from breadth.engines.milvus.filters import translate
+from breadth.engines.milvus.filters import translate, translate_keys
 from breadth.engines.milvus.schema import WHOLE, read_schema
 from breadth.engines.scan import scan_top
 from breadth.errors import EngineError, InputError, MissingExtraError, OracleError
-from breadth.filters import And, Condition, read_filter
+from breadth.filters import read_filter
 from breadth.oracles.protocol import Payload
 
 _MOST = 16_384
@@ -90,14 +91,14 @@ class MilvusOracle:
         is_file: bool,
     ) -> None:
         self._package, self._client, self._options, self._knobs = package, client, options, knobs
-        self._name, self._state = collection, {"closed": False}
+        self._name, self._state, self._expression = collection, {"closed": False}, ""
         with self._asking():
             if not client.has_collection(collection, timeout=options["timeout"]):
                 raise InputError(f"collection: this Milvus has no collection {collection!r}")
             self._schema = read_schema(client.describe_collection(collection, timeout=options["timeout"]), *names)
             self._metric, self._index = self._read_index()
             client.load_collection(collection, timeout=options["timeout"])
-        self._condition: Condition | None = None
+        self.where: Mapping[str, Any] | None = None
         self._book = None if self._counts_up() else KeyBook()
         self.dim = self._schema.vectors.dim
         self.exact = is_file or self._index == "FLAT"
@@ -146,9 +147,9 @@ class MilvusOracle:
 
     def filtered(self, where: Mapping[str, Any]) -> MilvusOracle:
         """Return an oracle over the rows that fulfil a filter. It shares the connection."""
-        read = read_filter(where)
         other = copy(self)
-        other._condition = read if self._condition is None else And((self._condition, read))
+        other.where = join_filters(self.where, where)
+        other._expression = translate(read_filter(other.where), self._schema)
         other.size = other._count()
         if not self.exact:
             other.exact_top = other._scan
@@ -171,17 +172,13 @@ class MilvusOracle:
             )
         return _METRICS[index["metric_type"]], str(index["index_type"])
 
-    @property
-    def _where(self) -> str:
-        return "" if self._condition is None else translate(self._condition, self._schema)
-
     def _counts_up(self) -> bool:
         """Whether the keys are whole numbers from 0 on, so that they can be ids."""
         key = self._schema.key
         return key.type in WHOLE and not self._find(f"{key.name} < 0", 1, [key.name])
 
     def _count(self) -> int:
-        return int(self._find(self._where, None, ["count(*)"])[0]["count(*)"])
+        return int(self._find(self._expression, None, ["count(*)"])[0]["count(*)"])
 
     def _find(self, expression: str, limit: int | None, fields: list[str]) -> list[dict[str, Any]]:
         with self._asking():
@@ -202,14 +199,15 @@ class MilvusOracle:
         fields = [self._schema.vectors.name] if rows else []
         with self._asking():
             found = self._client.search(
-                self._name, asked.tolist(), filter=self._where, limit=m, output_fields=fields,
+                self._name, asked.tolist(), filter=self._expression, limit=m, output_fields=fields,
                 anns_field=self._schema.vectors.name, search_params={"params": knobs}, **self._options,
             )  # fmt: skip
         lines = [self._read(w, hits, rows) for w, hits in zip(directions, found, strict=True)]
         return line_up(lines, self.dim if rows else 0)
 
     def _read(self, direction: Array, hits: Any, rows: bool) -> Line:
-        ids = self._number([hit[self._schema.key.name] for hit in hits])
+        name = self._schema.key.name  # older servers call it "id", whatever its name is
+        ids = self._number([hit[name] if name in hit else hit["id"] for hit in hits])
         if rows:
             vectors = [hit["entity"][self._schema.vectors.name] for hit in hits]
             return Line(*rescore(direction, ids, self._decode(vectors)))
@@ -222,11 +220,8 @@ class MilvusOracle:
         key, unique = self._schema.key.name, list(dict.fromkeys(keys))
         found = {}
         for start in range(0, len(unique), _BLOCK):
-            with self._asking():
-                part = self._client.get(
-                    self._name, ids=unique[start : start + _BLOCK], output_fields=[key, *fields], **self._options
-                )
-            found.update({entry[key]: entry for entry in part})
+            some = translate_keys(key, unique[start : start + _BLOCK])
+            found.update({entry[key]: entry for entry in self._find(some, None, [key, *fields])})
         missing = [name for name in keys if name not in found]
         if missing:
             raise InputError(f"{self._name} has no row {missing[0]!r}; was it deleted?")
@@ -240,7 +235,7 @@ class MilvusOracle:
         key, field = self._schema.key.name, self._schema.vectors.name
         with self._asking():
             pages = self._client.query_iterator(
-                self._name, batch_size=_BLOCK, filter=self._where, output_fields=[key, field], **self._options
+                self._name, batch_size=_BLOCK, filter=self._expression, output_fields=[key, field], **self._options
             )
             while page := pages.next():
                 yield self._number([entry[key] for entry in page]), self._decode([entry[field] for entry in page])

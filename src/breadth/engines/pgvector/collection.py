@@ -11,21 +11,21 @@ import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
 from breadth.engines.checking import SAMPLE, check_rows
+from breadth.engines.documents import join_filters
 from breadth.engines.keys import KeyBook
 from breadth.engines.lines import Line, line_up, order
 from breadth.engines.metric import Metric, rescore, unit_rows
 from breadth.engines.pgvector.driver import Batch, Statement, Talk, sql
 from breadth.engines.pgvector.filters import Translation
 from breadth.engines.pgvector.table import Names, Table, read_dimension, read_table
+from breadth.engines.scan import FEW
 from breadth.errors import InputError, OracleError
-from breadth.filters import And, Condition, read_filter
+from breadth.filters import read_filter
 from breadth.oracles.protocol import Payload
 
 _SIGNS = {Metric.INNER: "<#>", Metric.COSINE: "<=>", Metric.SQUARED: "<->"}
 _MOST_EF = 1000
 """The largest hnsw.ef_search that pgvector takes."""
-_FEW = 10_000
-"""A filter that leaves at most so many rows is answered by scanning them: that is quick, and misses nothing."""
 _WHOLE_NUMBERS = ("int2", "int4", "int8")
 
 
@@ -53,11 +53,11 @@ class Collection:
     dim: int
     book: KeyBook | None
     size: int = 0
-    condition: Condition | None = None
+    where: Mapping[str, Any] | None = None
 
     @property
     def index(self) -> str | None:
-        scans = self.effort.scan or (self.condition is not None and self.size <= _FEW)
+        scans = self.effort.scan or (self.where is not None and self.size <= FEW)
         return None if scans else self.table.indexes.get(self.metric)
 
     @property
@@ -107,9 +107,7 @@ class Collection:
 
     def restrict(self, where: Mapping[str, Any]) -> Talk[Collection]:
         """The rows that also fulfil a filter."""
-        read = read_filter(where)
-        condition = read if self.condition is None else And((self.condition, read))
-        smaller = replace(self, condition=condition)
+        smaller = replace(self, where=join_filters(self.where, where))
         answers = yield smaller._about_all(sql.SQL("count(*)"))
         return replace(smaller, size=int(answers[0][0][0]))
 
@@ -126,10 +124,12 @@ class Collection:
 
     def _where(self) -> tuple[sql.Composable, dict[str, Any]]:
         there = sql.SQL("{} IS NOT NULL").format(self.table.vectors.identifier)
-        if self.condition is None:
+        if self.where is None:
             return there, {}
         translation = Translation(self.table)
-        return sql.SQL("{} AND {}").format(there, translation.translate(self.condition)), translation.parameters
+        return sql.SQL("{} AND {}").format(
+            there, translation.translate(read_filter(self.where))
+        ), translation.parameters
 
     def _search(self, rows: bool, scan: bool) -> sql.Composed:
         v, sign = self.table.vectors.identifier, sql.SQL(_SIGNS[self.metric])

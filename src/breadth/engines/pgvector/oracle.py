@@ -38,6 +38,11 @@ class _Described:
     def limit(self) -> int | None:
         return self._collection.limit
 
+    @property
+    def where(self) -> Mapping[str, Any] | None:
+        """The filter, or None."""
+        return self._collection.where
+
     def _keys(self, ids: Ids) -> Keys:
         assert self._collection.book is not None
         return self._collection.book.keys(ids)
