@@ -164,6 +164,17 @@ def test_a_document_without_a_vector_is_found_by_the_checks(path):
         assert "1 documents have no vector" in " ".join(index.check().problems)
 
 
+def test_a_full_text_that_lacks_words_is_found_by_the_checks(path):
+    with Index.open(path, Letters()) as index:
+        db = index._collection.connections.writer()
+        text = index.get("d7").text
+        db.execute("INSERT INTO words(words, rowid, text) VALUES ('delete', 7, ?)", (text,))
+        for _ in range(2):
+            assert "words stand more or less often" in " ".join(index.check().problems)
+        db.execute("INSERT INTO words(rowid, text) VALUES (7, ?)", (text,))
+        assert index.check().ok
+
+
 def test_an_empty_index_is_whole(tmp_path):
     with Index.create(tmp_path / "empty.index", Letters()) as index:
         assert index.check() == type(index.check())(0, 0)
