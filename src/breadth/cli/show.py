@@ -47,7 +47,7 @@ def shares_data(shares: tuple[float, float | None] | None) -> dict[str, float | 
 
 def counted(number: int, one: str, several: str) -> str:
     """A number with its noun: "1 passage", "2 passages", "no passages"."""
-    return f"{number or 'no'} {one if number == 1 else several}"
+    return f"{f'{number:,}' if number else 'no'} {one if number == 1 else several}"
 
 
 def coverage_sentence(size: int, share: float, plain_share: float | None) -> str:
