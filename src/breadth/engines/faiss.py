@@ -49,7 +49,7 @@ def faiss(
         with engine_errors(f"FAISS cannot read {index}", RuntimeError):
             index = package.read_index(str(index))
     opened = FaissOracle(package, index, nprobe, ef_search, Documents(documents))
-    return opened if where is None else opened.filtered(where)
+    return opened if where is None else opened._filter(where)
 
 
 class FaissOracle:
