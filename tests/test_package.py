@@ -68,9 +68,9 @@ LAYERS = [
 OPTIONAL = {
     "numba": {"kernels/compiling.py", "kernels/numba.py"},
     "torch": {"oracles/torch.py"},
-    "chromadb": {"engines/chroma/oracle.py"},
     "pandas": {"frames.py"},
     "polars": {"frames.py"},
+    "chromadb": {"engines/chroma/oracle.py"},
     "faiss": {"engines/faiss.py"},
     "lancedb": {"engines/lancedb/oracle.py"},
     "usearch": {"engines/usearch.py"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,23 +16,18 @@ from breadth.cli import console, plots, show
 from breadth.cli.covering import find_rows, measure_coverage
 from breadth.cli.options import (
     AsJson,
-    Distinct,
     EncoderOption,
-    GroupBy,
     IndexPath,
     K,
     Keep,
-    KeepBest,
-    OnTopic,
-    PerGroup,
     Query,
     Sharpness,
     Theta,
     Where,
-    gather,
     open_index,
     read_theta,
     read_where,
+    takes_constraints,
 )
 from breadth.cli.searching import PROVE
 from breadth.errors import InputError
@@ -87,6 +83,7 @@ class Comparison:
         }
 
 
+@takes_constraints
 def compare(
     index_path: IndexPath,
     query: Query,
@@ -95,17 +92,13 @@ def compare(
     keep: Keep = None,
     where: Where = None,
     sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    group_by: GroupBy = None,
-    per_group: PerGroup = None,
-    on_topic: OnTopic = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
+    *,
+    allowed: dict[str, Any],
 ) -> None:
     """Show top-k beside the set that serves a query best: which passages went out and why, and which came in."""
-    options = gather(sharpness, distinct, keep_best, group_by, per_group, on_topic=on_topic)
-    options |= {"theta": read_theta(theta), "keep": keep}
+    options = allowed | {"sharpness": sharpness, "theta": read_theta(theta), "keep": keep}
     with open_index(index_path, encoder) as opened:
         found = compare_sets(opened, query, k, read_where(where), options)
     if as_json:
@@ -187,6 +180,7 @@ class Curve:
         return {"query": self.query, "k": self.k, "knee": self.knee, "curves": data}
 
 
+@partial(takes_constraints, rows_alone=True)
 def frontier(
     index_path: IndexPath,
     query: Query,
@@ -194,20 +188,20 @@ def frontier(
     where: Where = None,
     thetas: Annotated[str, typer.Option(help="the values of θ, separated by commas")] = _THETAS,
     sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    on_topic: OnTopic = None,
     plot: Annotated[
         Path | None, typer.Option(help="draw the curve, with the other methods beside it, to this file")
     ] = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
+    *,
+    allowed: dict[str, Any],
 ) -> None:
     """Show the relevance and redundancy that a query allows, θ by θ, and what other methods reach.
 
     All methods choose under the same rules, and redundancy is measured with the same sharpness.
     """
-    allowed = gather(sharpness, distinct, keep_best, on_topic=on_topic)
+    if sharpness is not None:
+        allowed["sharpness"] = sharpness
     with open_index(index_path, encoder) as opened:
         found = trace_curves(opened, query, k, read_where(where), _read_thetas(thetas), allowed)
     if plot is not None and found is not None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from breadth import encoders
+from breadth.constraints.protocol import Option
+from breadth.constraints.registry import CONSTRAINTS
 from breadth.errors import InputError
 from breadth.filters import parse_filter
 from breadth.index import Index
@@ -33,30 +38,10 @@ Sharpness = Annotated[
         help=f"power of the cosine that counts as redundant; 1 is the paper's mean cosine [{DEFAULT.sharpness}]",
     ),
 ]
-Distinct = Annotated[
-    float | None,
-    typer.Option("--distinct", help=f"no two passages with a cosine above this; 1 allows copies [{DEFAULT.distinct}]"),
-]
-OnTopic = Annotated[
-    float | None,
-    typer.Option(
-        "--on-topic",
-        help=f"least relevance, as a share of that of the last passage of top-k; 0 allows all [{DEFAULT.on_topic}]",
-    ),
-]
 Cover = Annotated[
     float | None,
     typer.Option("--cover", help="the fewest passages, at most k, that stand for this share of the relevant material"),
 ]
-KeepBest = Annotated[
-    bool | None, typer.Option("--keep-best/--no-keep-best", help="whether the most relevant passage is always chosen")
-]
-GroupBy = Annotated[str | None, typer.Option("--group-by", help="metadata field, the source for example")]
-PerGroup = Annotated[int | None, typer.Option("--per-group", help="passages of one group, with --group-by [1]")]
-Pin = Annotated[list[str] | None, typer.Option("--pin", help="id of a passage that must be chosen (repeatable)")]
-Exclude = Annotated[list[str] | None, typer.Option("--exclude", help="id of a passage to leave out (repeatable)")]
-Floor = Annotated[float | None, typer.Option("--floor", "--min-score", help="least relevance of a passage")]
-Budget = Annotated[float | None, typer.Option("--budget", help="words that the passages may have together, at most k")]
 Keep = Annotated[float | None, typer.Option("--keep", help="instead of --theta: share of top-k's relevance to keep")]
 Where = Annotated[
     str | None,
@@ -94,33 +79,38 @@ def read_theta(text: str | None) -> float | str | None:
         raise InputError(f"--theta must be a number in [0, 1] or auto, got {text!r}") from None
 
 
-def gather(
-    sharpness: int | None = None,
-    distinct: float | None = None,
-    keep_best: bool | None = None,
-    group_by: str | None = None,
-    per_group: int | None = None,
-    pin: list[str] | None = None,
-    exclude: list[str] | None = None,
-    floor: float | None = None,
-    budget: float | None = None,
-    on_topic: float | None = None,
-    cover: float | None = None,
-) -> dict[str, Any]:
-    """The options that say which sets are allowed, as `Index.search` takes them; those not given are left out."""
-    if per_group is not None and group_by is None:
-        raise InputError("--per-group needs --group-by: the metadata field whose values are the groups")
-    given = {
-        "sharpness": sharpness,
-        "distinct": distinct,
-        "keep_best": keep_best,
-        "group_by": group_by,
-        "per_group": per_group,
-        "pinned": pin or None,
-        "excluded": exclude or None,
-        "floor": floor,
-        "budget": budget,
-        "on_topic": on_topic,
-        "cover": cover,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+def takes_constraints(command: Callable[..., None], rows_alone: bool = False) -> Callable[..., None]:
+    """Give a command the options of all constraints. What was passed reaches it as a dictionary, `allowed`.
+
+    `rows_alone`: only those that need no documents.
+    """
+    options = [
+        option
+        for kind in CONSTRAINTS.values()
+        for option in kind.options
+        if not rows_alone or (option.keyword in kind.arguments and option.type in (float, bool))
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        allowed = {option.keyword: given.pop(option.keyword) for option in options}
+        command(**given, allowed={name: value for name, value in allowed.items() if value not in (None, [])})
+
+    own = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(option.keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_describe(option))
+        for option in options
+    ]
+    parameters = [*(parameter for name, parameter in own.parameters.items() if name != "allowed"), *added]
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _describe(option: Option) -> Any:
+    """The option as typer wants it, with the default's value in its help."""
+    name = option.keyword.replace("_", "-")
+    flags = (f"--{name}/--no-{name}",) if option.type is bool else option.flags or (f"--{name}",)
+    value = getattr(DEFAULT, option.keyword, None)
+    shown = f" [{value}]" if value is not None and not isinstance(value, bool) else ""
+    return Annotated[option.type | None, typer.Option(*flags, help=option.help + shown)]

@@ -14,25 +14,16 @@ from breadth.cli.engines import CollectionPath, check_engine, open_collection
 from breadth.cli.inputs import read_options, read_scores, read_vector
 from breadth.cli.options import (
     AsJson,
-    Budget,
     Cover,
-    Distinct,
     EncoderOption,
-    Exclude,
-    Floor,
-    GroupBy,
     K,
     Keep,
-    KeepBest,
-    OnTopic,
-    PerGroup,
-    Pin,
     Sharpness,
     Theta,
     Where,
-    gather,
     read_theta,
     read_where,
+    takes_constraints,
 )
 from breadth.errors import InputError
 from breadth.index import Index
@@ -44,6 +35,7 @@ PROVE = 0.1
 Hybrid = Annotated[float, typer.Option("--hybrid", help="weight of BM25 beside the vectors, in [0, 1]")]
 
 
+@takes_constraints
 def search(
     index_path: CollectionPath,
     query: Annotated[str | None, typer.Argument(help="what to search for")] = None,
@@ -71,22 +63,15 @@ def search(
         Path | None, typer.Option(help="instead of a text: a unit vector, as .npy or as a JSON list")
     ] = None,
     sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    group_by: GroupBy = None,
-    per_group: PerGroup = None,
-    pin: Pin = None,
-    exclude: Exclude = None,
-    floor: Floor = None,
-    budget: Budget = None,
-    on_topic: OnTopic = None,
     cover: Cover = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
+    *,
+    allowed: dict[str, Any],
 ) -> None:
     """Show the set that serves a query best, what each passage adds, and what is proved about the set."""
-    options = gather(sharpness, distinct, keep_best, group_by, per_group, pin, exclude, floor, budget, on_topic, cover)
-    options |= read_options(option or []) | {"pool": pool, "time_limit": time_limit}
+    options = allowed | read_options(option or [])
+    options |= {"sharpness": sharpness, "cover": cover, "pool": pool, "time_limit": time_limit}
     chosen_theta = read_theta(theta)
     if prove is not None:
         options["prove"] = prove
