@@ -39,6 +39,10 @@ LAYERS = [
     "coverage",
     "metrics",
     "oracles.protocol",
+    "oracles.sweep",
+    "oracles.reach",
+    "oracles.compact",
+    "oracles.joining",
     "engines",
     "oracles",
     "selection",
@@ -80,6 +84,7 @@ OPTIONAL = {
     "pymilvus": {"engines/milvus/oracle.py"},
     "qdrant_client": {"engines/qdrant/client.py"},
     "qdrant_edge": {"engines/qdrant/edge.py"},
+    "ray": {"engines/ray/oracle.py"},
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},
@@ -151,10 +156,15 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found |= {
-                f"{node.module}.{alias.name}" if node.module == "breadth" else str(node.module) for alias in node.names
-            }
+            found |= {name_of(str(node.module), alias.name) for alias in node.names}
     return found
+
+
+def name_of(module: str, name: str) -> str:
+    """The module that `from module import name` imports: the name itself, if that is a module of ours."""
+    inside = SOURCE.parent.joinpath(*module.split("."), name)
+    is_module = inside.with_suffix(".py").is_file() or inside.is_dir()
+    return f"{module}.{name}" if module == "breadth" or (module.startswith("breadth.") and is_module) else module
 
 
 def layer(name: str) -> int:
