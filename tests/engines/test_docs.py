@@ -26,7 +26,7 @@ def test_the_table_is_written_from_the_registry():
 def test_every_engine_has_a_page(name):
     page = PAGES[name].read_text(encoding="utf-8")
     engine = ENGINES[name]
-    assert f"breadth[{engine.extra}]" in page
+    assert f"'.[{engine.extra}]'" in page
     assert engine.form in page
     assert f"breadth.oracles.{name}(" in page
     assert "## What is exact" in page
