@@ -82,6 +82,17 @@ def test_what_is_no_index_is_refused(tmp_path):
         breadth.oracles.faiss(faiss.IndexFlatIP(4), nprobe=0)
 
 
+def test_negative_ids_are_refused_and_documents_may_name_other_rows(E):
+    index = faiss.IndexIDMap(faiss.IndexFlatIP(32))
+    index.add_with_ids(E[:5], np.array([4, 9, -3, 7, 1]))
+    with pytest.raises(InputError, match="has the id -3; ids must be whole numbers from 0 on"):
+        breadth.oracles.faiss(index)
+    entries = {i: {"text": str(i), "even": i % 2 == 0} for i in range(9000)}
+    oracle = breadth.oracles.faiss(build(E, "Flat"), documents=entries, where={"even": True})
+    assert oracle.size == 2000
+    assert [entry.text for entry in oracle.documents(np.array([8, 2]))] == ["8", "2"]
+
+
 def test_a_row_of_another_length_beyond_the_sample_is_found_when_it_is_read(rng):
     E = isotropic(rng, 3001, 8)
     E[1] *= 2.0
