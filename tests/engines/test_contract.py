@@ -52,9 +52,13 @@ def test_a_missing_package_is_named(name, monkeypatch):
                 monkeypatch.delitem(sys.modules, loaded)
             monkeypatch.setitem(sys.modules, module, None)
     for opener in filter(None, (engine.open, engine.aopen)):
-        parameters = inspect.signature(opener).parameters.values()
-        wanted = [p for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
         with pytest.raises(MissingExtraError, match=rf"\.\[{re.escape(engine.extra)}\]"):
-            opened = opener(*("nowhere" for _ in wanted))
-            if inspect.iscoroutine(opened):
-                asyncio.run(opened)
+            open_nowhere(opener)
+
+
+def open_nowhere(opener):
+    parameters = inspect.signature(opener).parameters.values()
+    wanted = [p for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+    opened = opener(*("nowhere" for _ in wanted))
+    if inspect.iscoroutine(opened):
+        asyncio.run(opened)
