@@ -20,6 +20,8 @@ from benchmarks import (
     speed,
     text,
 )
+from benchmarks.attack import page as attack_page
+from benchmarks.attack import run as attack
 from benchmarks.engines import page as engines_page
 from benchmarks.engines import run as engines
 from benchmarks.serve import expected as serve_expected
@@ -37,6 +39,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "serve": serve_page.render,
     "default": default.render,
     "engines": engines_page.render,
+    "attack": attack_page.render,
 }
 
 
@@ -57,6 +60,7 @@ def main() -> None:
         *experiments.RECIPES,
         *serve.PARTS,
         *default.PARTS,
+        *attack.PARTS,
     ]
     parser.add_argument("--part", choices=parts, help="measure only this part of the benchmark")
     parser.add_argument("--against", type=Path, help="for `pace`: the folder of another checkout")
@@ -143,6 +147,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "serve": _run_serve,
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
     "engines": lambda given, _: engines.main(given.rounds, given.folder, given.asqa, given.data, given.again),
+    "attack": lambda given, _: attack.main(given.part),
     "check": _run_check,
     "results": lambda given, _: results_page.render(),
     "render": _render_all,

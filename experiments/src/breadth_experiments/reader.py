@@ -68,7 +68,7 @@ class Reader:
         self._tries, self._wait = tries, wait
         self._errors: Any = openai
         self._cache = Records(cache, ("key",))  # opened before it is read: opening cuts off a torn line
-        self._known = {one["key"]: str(one["answer"]) for one in records.read(cache)}
+        self._known = {one["key"]: str(one["answer"]) for one in records.read(cache, shape="answers.jsonl")}
         self._lock = threading.Lock()
         key = os.environ.get("OPENAI_API_KEY", "none")  # local servers need none, the client insists on one
         url = url or os.environ.get("OPENAI_BASE_URL")

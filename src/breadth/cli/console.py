@@ -40,8 +40,9 @@ def print_line(text: str = "", style: str | None = None) -> None:
     out.print(escape_lines(text), style=style, soft_wrap=True)
 
 
-def print_table(table: Table) -> None:
-    """Print a table. Its cells were escaped when it was made."""
+def print_table(title: str, table: Table) -> None:
+    """Print a table under its title. Its cells were escaped when it was made."""
+    print_line(title, style="italic")
     out.print(table)
 
 

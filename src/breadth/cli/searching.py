@@ -24,9 +24,11 @@ from breadth.cli.options import (
     read_theta,
     read_where,
     takes_constraints,
+    warn_of_unknown_fields,
 )
 from breadth.errors import InputError
 from breadth.index import Index
+from breadth.methods.registry import METHODS
 from breadth.searcher import Searcher
 
 PROVE = 0.1
@@ -38,7 +40,7 @@ Hybrid = Annotated[float, typer.Option("--hybrid", help="weight of BM25 beside t
 @takes_constraints
 def search(
     index_path: CollectionPath,
-    query: Annotated[str | None, typer.Argument(help="what to search for")] = None,
+    query: Annotated[str | None, typer.Argument(help="what to search for", metavar="QUERY")] = None,
     k: K = 10,
     theta: Theta = None,
     keep: Keep = None,
@@ -73,6 +75,8 @@ def search(
     options = allowed | read_options(option or [])
     options |= {"sharpness": sharpness, "cover": cover, "pool": pool, "time_limit": time_limit}
     chosen_theta = read_theta(theta)
+    if pool is None and method in METHODS and METHODS[method].needs_scores:
+        raise InputError(f"method {method} compares all passages it chooses from; say how many these are: --pool 1000")
     if prove is not None:
         options["prove"] = prove
     elif method == "certified" and keep is None and cover is None and chosen_theta != "auto":
@@ -82,6 +86,8 @@ def search(
     with open_collection(index_path, encoder) as opened:
         if isinstance(opened, Searcher):
             asked = check_engine(asked)
+        else:
+            warn_of_unknown_fields(opened, asked["where"])
         found = opened.search(wanted, k, chosen_theta, keep=keep, method=method, **asked, **options)
         shares = measure_coverage(opened, wanted, found, asked) if isinstance(opened, Index) else None
         adds = None if as_json or not len(found) else [reason.loss for reason in found.selection.explain()]
@@ -89,8 +95,8 @@ def search(
         console.print_json({**show.results_data(found), **show.shares_data(shares)})
         return
     if len(found):
-        title = f"{query!r}: {len(found)} of {found.searched:,} passages" if query else f"{len(found)} passages"
-        console.print_table(show.hits_table(found, title, adds))
+        what = "" if query is None else f"{query!r}: "
+        console.print_table(f"{what}{len(found)} of {found.searched:,} passages", show.hits_table(found, adds))
         if shares is not None:
             console.print_line(show.coverage_sentence(len(found), *shares))
     show.print_summary(found, k)
