@@ -113,7 +113,8 @@ def takes_constraints(command: Callable[..., None], rows_alone: bool = False) ->
     @wraps(command)
     def run(*arguments: Any, **given: Any) -> None:
         allowed = {option.keyword: given.pop(option.keyword, None) for option in options}
-        command(*arguments, **given, allowed={name: value for name, value in allowed.items() if value not in (None, [])})
+        kept = {name: value for name, value in allowed.items() if value not in (None, [])}
+        command(*arguments, **given, allowed=kept)
 
     own = inspect.signature(command, eval_str=True)
     added = [
