@@ -17,6 +17,7 @@ import pytest
 from breadth import MissingExtraError
 from breadth.engines.registry import ENGINES
 from tests.engines.contract import keep_contract
+from tests.engines.filtering import assert_filters_agree
 from tests.engines.stores import STORES
 
 IN_PROCESS = sorted(name for name, store in STORES.items() if store.serve is None)
@@ -29,6 +30,11 @@ def test_every_engine_has_a_store():
 @pytest.mark.parametrize("store", IN_PROCESS, indirect=True)
 def test_the_contract_is_kept(store, tmp_path):
     keep_contract(store, None, tmp_path)
+
+
+@pytest.mark.parametrize("store", ["qdrant-memory", "qdrant_edge-scan", "milvus-lite"], indirect=True)
+def test_random_filters_leave_the_rows_that_match(store, tmp_path):
+    assert_filters_agree(store, None, tmp_path)
 
 
 @pytest.mark.parametrize("name", sorted(ENGINES))
