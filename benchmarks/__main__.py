@@ -14,6 +14,7 @@ from benchmarks import (
     effort,
     expected,
     experiments,
+    frameworks,
     gpu,
     pace,
     results_page,
@@ -33,6 +34,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "effort": effort.render,
     "pace": pace.render,
     "serve": serve_page.render,
+    "frameworks": frameworks.render,
     "default": default.render,
 }
 
@@ -111,6 +113,12 @@ def _run_serve(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -
     serve.main(arguments.data, arguments.folder, arguments.part, arguments.model, arguments.again)
 
 
+def _run_frameworks(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if arguments.data is None:
+        parser.error("frameworks needs --data: pass the folder with the judged collections")
+    frameworks.main(arguments.data, arguments.folder)
+
+
 def _run_check(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     checks = [*expected.check(), *serve_expected.check()]
     print("\n".join(map(str, checks)))
@@ -134,6 +142,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "experiments": _run_experiments,
     "generate": _run_generate,
     "serve": _run_serve,
+    "frameworks": _run_frameworks,
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
     "check": _run_check,
     "results": lambda given, _: results_page.render(),
