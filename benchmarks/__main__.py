@@ -14,6 +14,7 @@ from benchmarks import (
     effort,
     expected,
     experiments,
+    frameworks,
     gpu,
     pace,
     results_page,
@@ -37,6 +38,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "effort": effort.render,
     "pace": pace.render,
     "serve": serve_page.render,
+    "frameworks": frameworks.render,
     "default": default.render,
     "engines": engines_page.render,
     "attack": attack_page.render,
@@ -122,6 +124,12 @@ def _run_serve(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -
     serve.main(arguments.data, arguments.folder, arguments.part, arguments.model, arguments.again)
 
 
+def _run_frameworks(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if arguments.data is None:
+        parser.error("frameworks needs --data: pass the folder with the judged collections")
+    frameworks.main(arguments.data, arguments.folder)
+
+
 def _run_check(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     checks = [*expected.check(), *serve_expected.check()]
     print("\n".join(map(str, checks)))
@@ -145,6 +153,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "experiments": _run_experiments,
     "generate": _run_generate,
     "serve": _run_serve,
+    "frameworks": _run_frameworks,
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
     "engines": lambda given, _: engines.main(given.rounds, given.folder, given.asqa, given.data, given.again),
     "attack": lambda given, _: attack.main(given.part),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,9 @@ from breadth.arrays import Ids
 from breadth.errors import InputError
 from breadth.filters import matches, read_filter
 from breadth.integrations.candidates import Candidate
-from breadth.integrations.options import BreadthWarning, PoolWarning
+from breadth.integrations.options import PoolWarning
 from breadth.integrations.whole import Read, read_payloads
 from breadth.oracles import ArrayOracle, Payload
-
-
-class FilterWarning(BreadthWarning):
-    """A filter has to be left to the vector store, which may not honour it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +113,44 @@ def _open_chroma(store: Any, condition: Any) -> Whole | None:
     return Whole(oracle, read_payloads(oracle))
 
 
+def _open_lancedb(store: Any, condition: Any) -> Whole | None:
+    """LangChain keeps metadata in one column, so a filter asks for the fields of this column."""
+    if condition is not None and not isinstance(condition, Mapping):
+        return None
+    table = store.get_table()
+    if table is None or table.count_rows() == 0:
+        return Whole(_Nothing(), lambda ids: [])
+    columns = {"vectors": store._vector_key, "key": store._id_key, "text": store._text_key}
+    where = None if condition is None else _rename(condition)
+    oracle = oracles.lancedb(store._connection, store._table_name, where=where, **columns)
+    read = read_payloads(oracle)
+
+    def unwrap(ids: Ids) -> list[Candidate]:
+        return [replace(one, metadata=one.metadata.get("metadata") or {}) for one in read(ids)]
+
+    return Whole(oracle, unwrap)
+
+
+def _rename(condition: Any) -> Any:
+    """A filter whose fields are those of the column `metadata`."""
+    if isinstance(condition, list):
+        return [_rename(part) for part in condition]
+    if not isinstance(condition, Mapping):
+        return condition
+    whole = [name for name in condition if name.startswith("metadata.")]  # already in LanceDB's own form
+    return {
+        name if name in whole or name.startswith("$") else f"metadata.{name}": (
+            _rename(value) if name.startswith("$") else value
+        )
+        for name, value in condition.items()
+    }
+
+
 OPENERS: dict[str, Callable[[Any, Any], Whole | None]] = {
     "langchain_core.vectorstores.in_memory.InMemoryVectorStore": _open_in_memory,
     "langchain_community.vectorstores.faiss.FAISS": _open_faiss,
     "langchain_chroma.vectorstores.Chroma": _open_chroma,
+    "langchain_community.vectorstores.lancedb.LanceDB": _open_lancedb,
 }
 """How to search a store as a whole, by the name of its class. Its subclasses count."""
 
