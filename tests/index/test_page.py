@@ -9,7 +9,7 @@ from breadth.filters.reading import MAX_CONDITIONS, MAX_VALUES, OPERATORS
 from breadth.filters.values import MAX_DEPTH
 from breadth.index import merging
 from breadth.index.collection import ATTEMPTS
-from breadth.index.schema import FORMAT, _SCHEMA
+from breadth.index.schema import _SCHEMA, FORMAT
 
 PAGE = Path(__file__).parents[2] / "docs" / "index.md"
 
