@@ -62,6 +62,8 @@ LAYERS = [
     "index",
     "opening",
     "searcher",
+    "packing",
+    "integrations",
     "sources",
     "cli",
     "__init__",
@@ -72,9 +74,9 @@ LAYERS = [
 OPTIONAL = {
     "numba": {"kernels/compiling.py", "kernels/numba.py"},
     "torch": {"oracles/torch.py"},
-    "chromadb": {"engines/chroma/oracle.py"},
     "pandas": {"frames.py"},
     "polars": {"frames.py"},
+    "chromadb": {"engines/chroma/oracle.py"},
     "faiss": {"engines/faiss.py"},
     "lancedb": {"engines/lancedb/oracle.py"},
     "usearch": {"engines/usearch.py"},
@@ -85,6 +87,23 @@ OPTIONAL = {
     "qdrant_client": {"engines/qdrant/client.py"},
     "qdrant_edge": {"engines/qdrant/edge.py"},
     "ray": {"engines/ray/oracle.py"},
+    "langchain_core": {
+        "integrations/langchain/compressor.py",
+        "integrations/langchain/documents.py",
+        "integrations/langchain/retriever.py",
+        "integrations/langchain/vectorstore.py",
+    },
+    "llama_index": {"integrations/llama_index.py"},
+    "haystack": {"integrations/haystack.py"},
+    "sklearn": {"integrations/sklearn.py"},
+    "mcp": {"integrations/mcp.py"},
+    "mcp_types": {"integrations/mcp.py"},
+    "pydantic": {
+        "integrations/langchain/compressor.py",
+        "integrations/langchain/documents.py",
+        "integrations/langchain/retriever.py",
+        "integrations/mcp.py",
+    },
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},
@@ -99,6 +118,7 @@ OPTIONAL = {
     "rich": {"cli/__init__.py", "cli/console.py", "cli/show.py", "cli/show_diagnosis.py"},
     "typer": {
         "cli/__init__.py",
+        "cli/agents.py",
         "cli/app.py",
         "cli/comparing.py",
         "cli/demo.py",
@@ -111,7 +131,8 @@ OPTIONAL = {
         "cli/searching.py",
     },
 }
-"""The files that import each optional package. The command line is one room: all of it needs typer."""
+"""The files that import each optional package. The command line is one room: all of it needs typer. So are the
+adapters for LangChain."""
 
 NAMES = {
     "ArrayOracle",
@@ -143,6 +164,7 @@ NAMES = {
     "metrics",
     "open",
     "oracles",
+    "pack",
     "select",
     "select_many",
 }

@@ -85,7 +85,9 @@ class Searcher:
         if not isinstance(query, str):
             return query
         if self._encoder is None:
-            raise InputError("a text needs the encoder that made the vectors of the collection; pass encoder (--encoder)")
+            raise InputError(
+                "a text needs the encoder that made the vectors of the collection; pass encoder (--encoder)"
+            )
         return self._encoder.encode([query], "query")[0]
 
 

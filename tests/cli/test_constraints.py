@@ -123,7 +123,7 @@ def test_comparing_and_drawing_with_constraints(breadth):
         (["--sharpness", 3], 1, "sharpness must be 1 or an even number, got 3"),
         (["--sharpness", "x"], 2, "--sharpness"),
         (["--distinct", 1.5], 1, "distinct must be in [-1, 1], got 1.5"),
-        (["--per-group", 2], 1, "--per-group needs --group-by"),
+        (["--per-group", 2], 1, "per_group needs --group-by, the metadata field"),
         (["--group-by", "colour"], 1, "no document has the field 'colour'"),
         (["--pin", "nobody"], 1, "pinned: there is no document 'nobody'"),
         (["--exclude", "nobody"], 1, "excluded: there is no document 'nobody'"),

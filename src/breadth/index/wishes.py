@@ -51,6 +51,8 @@ class Wishes:
             field = self.group_by
             told["groups"] = lambda ids: [read_label(document.metadata, field) for document in shelf.read(ids)]
             told.setdefault("per_group", 1)
+        elif told.get("per_group") is not None:
+            raise InputError("per_group needs group_by=, the metadata field whose values are the groups")
         if self.budget is not None:
             count = self.count or count_words
             told["costs"] = lambda ids: [count(document.text) for document in shelf.read(ids)]
