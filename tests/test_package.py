@@ -58,6 +58,7 @@ LAYERS = [
     "index",
     "opening",
     "sources",
+    "service",
     "cli",
     "__init__",
     "__main__",
@@ -73,7 +74,7 @@ OPTIONAL = {
     "faiss": {"engines/faiss.py"},
     "lancedb": {"engines/lancedb/oracle.py"},
     "usearch": {"engines/usearch.py"},
-    "httpx": {"engines/chroma/oracle.py"},
+    "httpx": {"engines/chroma/oracle.py", "service/client/asynchronous.py", "service/client/synchronous.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},
     "pymilvus": {"engines/milvus/oracle.py"},
@@ -102,9 +103,37 @@ OPTIONAL = {
         "cli/options.py",
         "cli/reference.py",
         "cli/searching.py",
+        "cli/serving.py",
     },
+    "fastapi": {
+        "service/app.py",
+        "service/failures.py",
+        "service/routes/documents.py",
+        "service/routes/frontier.py",
+        "service/routes/registry.py",
+        "service/routes/select.py",
+        "service/routes/status.py",
+        "service/routes/vector_stores.py",
+        "service/state.py",
+    },
+    "pydantic": {
+        "service/routes/answering.py",
+        "service/schemas/answers.py",
+        "service/schemas/openai.py",
+        "service/schemas/requests.py",
+    },
+    "starlette": {
+        "service/failures.py",
+        "service/guard.py",
+        "service/limits.py",
+        "service/observing.py",
+        "service/routes/answering.py",
+        "service/routes/status.py",
+    },
+    "uvicorn": {"service/running.py"},
 }
-"""The files that import each optional package. The command line is one room: all of it needs typer."""
+"""The files that import each optional package. The command line is one room: all of it needs typer. So is the
+service, whose clients need httpx alone."""
 
 NAMES = {
     "ArrayOracle",

@@ -19,6 +19,7 @@ from breadth.cli.doctor import doctor
 from breadth.cli.indexing import index
 from breadth.cli.managing import check, delete, export, info
 from breadth.cli.searching import search
+from breadth.cli.serving import serve
 from breadth.errors import BreadthError
 
 app = typer.Typer(
@@ -65,7 +66,7 @@ def _add_plugins() -> None:
 
 
 _add_plugins()
-for command in (index, search, compare, frontier, diagnose, info, export, delete, check, demo, doctor):
+for command in (index, search, compare, frontier, diagnose, info, export, delete, check, demo, serve, doctor):
     app.command()(command)
 
 
