@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging.config
 import signal
 import socket
@@ -25,8 +26,8 @@ _BACKLOG = 2048
 class Server(uvicorn.Server):
     """A server that goes on for a moment after the signal to stop.
 
-    In this moment it is no longer ready, still answers, and asks clients to close their connections. So no request is
-    on its way to it when it stops to listen. A second signal stops it at once.
+    In this moment it is no longer ready, still answers, and asks clients to close their connections. Then it stops to
+    listen, and answers who is connected already. A second signal stops it at once.
     """
 
     def __init__(self, service: Service) -> None:
@@ -60,6 +61,33 @@ class Server(uvicorn.Server):
         if self._stop_at is not None and time.monotonic() >= self._stop_at:
             self.should_exit = True
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop to listen, let clients that are connected ask once more, and answer what was asked."""
+        for taken in sockets or []:
+            await self._accept_waiting(taken)
+        for server in self.servers:
+            server.close()
+        until = time.monotonic() + self._service.settings.drain
+        while self.server_state.connections and time.monotonic() < until and not self.force_exit:
+            await asyncio.sleep(0.01)
+        await super().shutdown(sockets)
+
+    async def _accept_waiting(self, taken: socket.socket) -> None:
+        """Accept the connections that the system holds for us: it would reset them when the socket is closed."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, _ = taken.accept()
+            except OSError:  # none is left
+                return
+            connection.setblocking(False)
+            await loop.connect_accepted_socket(self._make_protocol, sock=connection)
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        kind: Any = self.config.http_protocol_class
+        made: asyncio.Protocol = kind(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+        return made
 
 
 def listen(settings: Settings) -> socket.socket:

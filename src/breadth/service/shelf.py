@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from breadth.service.collections.protocol import Served
 
+Open = Callable[[], Served]
+
 
 @dataclass(eq=False)
 class _Copy:
@@ -22,11 +24,11 @@ class _Copy:
 class Shelf:
     """Lends the collection. After `reload`, who has the old one keeps it; the last one to give it back closes it."""
 
-    def __init__(self, open_collection: Callable[[], Served]) -> None:
+    def __init__(self, open_collection: Open) -> None:
         self._open = open_collection
         self._mutex = threading.Lock()
         self._reloading = threading.Lock()
-        self._current = _Copy(open_collection())
+        self._current = _Copy(_open_warm(open_collection))
 
     @contextmanager
     def lend(self) -> Iterator[Served]:
@@ -46,13 +48,7 @@ class Shelf:
     def reload(self) -> None:
         """Open the collection again. If that fails, the error is raised and the old one stays."""
         with self._reloading:
-            fresh = self._open()
-            try:
-                fresh.count()
-            except BaseException:
-                fresh.close()
-                raise
-            self._put(_Copy(fresh))
+            self._put(_Copy(_open_warm(self._open)))
 
     def close(self) -> None:
         """Close the collection once nobody uses it."""
@@ -69,3 +65,15 @@ class Shelf:
             idle = old.users == 0
         if idle:
             old.served.close()
+
+
+def _open_warm(open_collection: Open) -> Served:
+    """Open a collection and search it once, so that the first request need not wait for files and compilers."""
+    served = open_collection()
+    try:
+        if served.count():
+            served.select([[1.0] + [0.0] * (served.dim - 1)], {"k": 1})
+    except BaseException:
+        served.close()
+        raise
+    return served
