@@ -66,7 +66,9 @@ def test_select_gives_what_the_library_gives(client, oracle, asked):
 
 
 def test_groups_and_budgets_come_from_the_payload(client):
-    hits = client.post("/v1/select", json={"query": "asthma", "k": 6, "group_by": "subject"}).json()["hits"]
+    hits = client.post("/v1/select", json={"query": "asthma", "k": 6, "group_by": "subject", "on_topic": 0.0}).json()[
+        "hits"
+    ]
     subjects = [hit["metadata"].get("subject") for hit in hits if "subject" in hit["metadata"]]
     assert len(subjects) == len(set(subjects)) > 1
     hits = client.post("/v1/select", json={"query": "asthma", "k": 6, "budget": 30.0}).json()["hits"]

@@ -66,8 +66,9 @@ def test_a_stop_under_load_loses_no_request(index_path, tmp_path):
 
 
 def test_a_signal_opens_the_index_again_without_downtime(index_path, tmp_path):
-    path = tmp_path / "index"
+    path, link = tmp_path / "first", tmp_path / "current"
     shutil.copytree(index_path, path)
+    link.symlink_to(path)
     failed, go_on = [], threading.Event()
     go_on.set()
 
@@ -78,7 +79,7 @@ def test_a_signal_opens_the_index_again_without_downtime(index_path, tmp_path):
                 if answer.status_code != 200:
                     failed.append(answer.text)
 
-    with process(tmp_path / "log", str(path)) as server:
+    with process(tmp_path / "log", str(link)) as server:
         with Index.open(path) as index:  # what is added is found without a reload
             index.add([Document("new", "something new about asthma")])
         assert httpx.get(f"{server.url}/v1/documents/new").status_code == 200
@@ -87,8 +88,9 @@ def test_a_signal_opens_the_index_again_without_downtime(index_path, tmp_path):
         other = tmp_path / "other"
         with Index.create(other) as index:
             index.add([Document("other", "another index about asthma"), Document("third", "gout and measles")])
-        path.rename(tmp_path / "old")
-        other.rename(path)
+        (tmp_path / "next").symlink_to(other)
+        (tmp_path / "next").replace(link)
+        time.sleep(0.1)  # some requests while the link and the open index differ
         server.process.send_signal(signal.SIGHUP)
         wait_until(lambda: httpx.get(f"{server.url}/readyz").json()["documents"] == 2)
         go_on.clear()

@@ -18,5 +18,6 @@ def open_collection(address: str, encoder: str | None) -> Served:
     made = None if encoder is None else encoders.encoder(encoder)
     path = Path(address.removeprefix("index:"))
     if not is_address(address) and Index.exists(path):
-        return ServedIndex(path, made)
+        # The folder that a link means now: an index that is open must not find files of another one under its path.
+        return ServedIndex(path.resolve(), made)
     return ServedEngine(open_oracle(address), made)
