@@ -9,7 +9,7 @@ import httpx
 import numpy as np
 import pytest
 
-from breadth.errors import InputError
+from breadth.errors import EngineError, InputError, MissingExtraError, StoreError
 from breadth.oracles import ArrayOracle, CountingOracle
 from breadth.service.collections.engine import ServedEngine
 from breadth.service.limits import Limits
@@ -111,6 +111,30 @@ def test_too_many_and_too_slow_requests_are_told_to_come_back():
     assert sum("within 0.3 seconds" in message for message in messages) == 2
     assert all(answer.headers["retry-after"] for answer in answers)
     assert slow.closed
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (StoreError("/secret/folder is locked"), 503),
+        (EngineError("secret host"), 503),
+        (MissingExtraError("bm25s", "bm25"), 501),
+        (RuntimeError("secret"), 500),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_goes_wrong_in_a_collection_is_not_told(error, status):
+    class Broken(Slow):
+        def select(self, queries, arguments):
+            raise error
+
+    with serving(Settings("none", port=0), Broken) as running:
+        for path, body in (("/v1/select", {"query": "asthma"}), ("/v1/select/batch", {"queries": ["a", "b"]})):
+            answer = httpx.post(f"{running.url}{path}", json=body)
+            assert answer.status_code == status
+            assert "secret" not in answer.text
+            assert answer.headers["x-request-id"]
+        assert httpx.get(f"{running.url}/healthz").status_code == 200
 
 
 def test_a_reload_lends_the_old_collection_until_it_is_given_back():

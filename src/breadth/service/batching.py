@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from breadth.errors import BreadthError
+from breadth.errors import BreadthError, InputError
 from breadth.index import Results
 from breadth.service.failures import BusyError
 from breadth.service.limits import Limits
@@ -54,14 +54,15 @@ class Batcher:
             raise BusyError(f"{self._waiting} queries are waiting already; try again a little later")
         key = json.dumps(arguments, sort_keys=True)
         futures = [self._add(key, query, arguments) for query in queries]
-        done, late = await asyncio.wait(futures, timeout=self._limits.patience)
+        _, late = await asyncio.wait(futures, timeout=self._limits.patience)
         for future in late:
             future.cancel()
         if late:
             raise BusyError(f"there was no answer within {self._limits.patience:g} seconds; try again later")
-        assert len(done) == len(set(futures))
-        for place, future in enumerate(futures):
-            _raise_with_place(future, place, len(futures))
+        errors = [future.exception() for future in futures]
+        for place, error in enumerate(errors):
+            if error is not None:
+                raise _name_place(error, place) if len(errors) > 1 else error
         return [future.result() for future in futures]
 
     async def drain(self) -> None:
@@ -140,11 +141,6 @@ def _settle(future: asyncio.Future[Results], answer: Answer | Exception) -> None
         future.set_result(answer)
 
 
-def _raise_with_place(future: asyncio.Future[Results], place: int, count: int) -> None:
-    """Raise the error of a query; one of several names its place."""
-    error = future.exception()
-    if error is None:
-        return
-    if count > 1 and isinstance(error, BreadthError) and len(error.args) == 1:
-        raise type(error)(f"queries[{place}]: {error}") from error
-    raise error
+def _name_place(error: BaseException, place: int) -> BaseException:
+    """The error of one of several queries, which names its place if the query is to blame."""
+    return InputError(f"queries[{place}]: {error}") if isinstance(error, InputError) else error
