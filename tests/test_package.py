@@ -110,6 +110,7 @@ OPTIONAL = {
         "service/failures.py",
         "service/routes/documents.py",
         "service/routes/frontier.py",
+        "service/routes/page.py",
         "service/routes/registry.py",
         "service/routes/select.py",
         "service/routes/status.py",

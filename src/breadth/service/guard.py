@@ -13,10 +13,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from breadth.errors import InputError
 from breadth.service.failures import answer_error
+from breadth.service.routes.page import FILES as PAGE
 from breadth.service.settings import is_loopback
 
-OPEN = {"/healthz", "/readyz"}
-"""What needs no token: a machine that looks after the service asks for it."""
+OPEN = {"/healthz", "/readyz", *(f"/{path}" for path in PAGE)}
+"""What needs no token: machines that look after the service ask for it, and the page that asks people for a token."""
 
 
 class Guard:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from breadth.service.routes import documents, frontier, select, status, vector_stores
+from breadth.service.routes import documents, frontier, page, select, status, vector_stores
 
 ROUTERS: tuple[APIRouter, ...] = (
     select.router,
@@ -12,4 +12,5 @@ ROUTERS: tuple[APIRouter, ...] = (
     documents.router,
     vector_stores.router,
     status.router,
+    page.router,
 )
