@@ -14,12 +14,17 @@ from benchmarks import (
     effort,
     expected,
     experiments,
+    frameworks,
     gpu,
     pace,
     results_page,
     speed,
     text,
 )
+from benchmarks.attack import page as attack_page
+from benchmarks.attack import run as attack
+from benchmarks.engines import page as engines_page
+from benchmarks.engines import run as engines
 from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
@@ -33,7 +38,10 @@ PAGES: dict[str, Callable[[], None]] = {
     "effort": effort.render,
     "pace": pace.render,
     "serve": serve_page.render,
+    "frameworks": frameworks.render,
     "default": default.render,
+    "engines": engines_page.render,
+    "attack": attack_page.render,
 }
 
 
@@ -54,19 +62,24 @@ def main() -> None:
         *experiments.RECIPES,
         *serve.PARTS,
         *default.PARTS,
+        *attack.PARTS,
     ]
     parser.add_argument("--part", choices=parts, help="measure only this part of the benchmark")
     parser.add_argument("--against", type=Path, help="for `pace`: the folder of another checkout")
     parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where to keep rows and runs")
     parser.add_argument(
-        "--data", type=Path, help="for `experiments`: the folder with the subsets; for `serve`: with the judged data"
+        "--data",
+        type=Path,
+        help="for `experiments`: the folder with the subsets; for `serve` and `engines`: with the judged data",
     )
     parser.add_argument("--workers", type=int, help="for `experiments`: number of processes; default: one per core")
     parser.add_argument(
         "--model",
         help="for `generate`: the model's name at the endpoint; for `serve`: name or folder of all-MiniLM-L6-v2",
     )
-    parser.add_argument("--again", nargs="+", default=[], help="for `serve`: settings whose sets to choose again")
+    parser.add_argument(
+        "--again", nargs="+", default=[], help="for `serve`: settings whose sets to choose again; for `engines`: stores"
+    )
     parser.add_argument("--url", default="http://127.0.0.1:8000/v1", help="for `generate`: the endpoint")
     parser.add_argument("--limit", type=int, default=40, help="for `generate`: number of questions")
     parser.add_argument("--label", help="for `generate`: what the page calls the model")
@@ -111,6 +124,12 @@ def _run_serve(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -
     serve.main(arguments.data, arguments.folder, arguments.part, arguments.model, arguments.again)
 
 
+def _run_frameworks(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if arguments.data is None:
+        parser.error("frameworks needs --data: pass the folder with the judged collections")
+    frameworks.main(arguments.data, arguments.folder)
+
+
 def _run_check(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     checks = [*expected.check(), *serve_expected.check()]
     print("\n".join(map(str, checks)))
@@ -134,7 +153,10 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "experiments": _run_experiments,
     "generate": _run_generate,
     "serve": _run_serve,
+    "frameworks": _run_frameworks,
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
+    "engines": lambda given, _: engines.main(given.rounds, given.folder, given.asqa, given.data, given.again),
+    "attack": lambda given, _: attack.main(given.part),
     "check": _run_check,
     "results": lambda given, _: results_page.render(),
     "render": _render_all,

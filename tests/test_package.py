@@ -39,6 +39,10 @@ LAYERS = [
     "coverage",
     "metrics",
     "oracles.protocol",
+    "oracles.sweep",
+    "oracles.reach",
+    "oracles.compact",
+    "oracles.joining",
     "engines",
     "oracles",
     "selection",
@@ -57,6 +61,9 @@ LAYERS = [
     "encoders",
     "index",
     "opening",
+    "searcher",
+    "packing",
+    "integrations",
     "sources",
     "service",
     "cli",
@@ -80,6 +87,18 @@ OPTIONAL = {
     "pymilvus": {"engines/milvus/oracle.py"},
     "qdrant_client": {"engines/qdrant/client.py"},
     "qdrant_edge": {"engines/qdrant/edge.py"},
+    "ray": {"engines/ray/oracle.py"},
+    "langchain_core": {
+        "integrations/langchain/compressor.py",
+        "integrations/langchain/documents.py",
+        "integrations/langchain/retriever.py",
+        "integrations/langchain/vectorstore.py",
+    },
+    "llama_index": {"integrations/llama_index.py"},
+    "haystack": {"integrations/haystack.py"},
+    "sklearn": {"integrations/sklearn.py"},
+    "mcp": {"integrations/mcp.py"},
+    "mcp_types": {"integrations/mcp.py"},
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},
@@ -94,10 +113,12 @@ OPTIONAL = {
     "rich": {"cli/__init__.py", "cli/console.py", "cli/show.py", "cli/show_diagnosis.py"},
     "typer": {
         "cli/__init__.py",
+        "cli/agents.py",
         "cli/app.py",
         "cli/comparing.py",
         "cli/demo.py",
         "cli/diagnosing.py",
+        "cli/engines.py",
         "cli/indexing.py",
         "cli/managing.py",
         "cli/options.py",
@@ -118,6 +139,10 @@ OPTIONAL = {
         "service/state.py",
     },
     "pydantic": {
+        "integrations/langchain/compressor.py",
+        "integrations/langchain/documents.py",
+        "integrations/langchain/retriever.py",
+        "integrations/mcp.py",
         "service/routes/answering.py",
         "service/schemas/answers.py",
         "service/schemas/openai.py",
@@ -133,8 +158,8 @@ OPTIONAL = {
     },
     "uvicorn": {"service/running.py"},
 }
-"""The files that import each optional package. The command line is one room: all of it needs typer. So is the
-service, whose clients need httpx alone."""
+"""The files that import each optional package. The command line is one room: all of it needs typer. So are the
+adapters for LangChain, and the service, whose clients need httpx alone."""
 
 NAMES = {
     "ArrayOracle",
@@ -166,6 +191,7 @@ NAMES = {
     "metrics",
     "open",
     "oracles",
+    "pack",
     "select",
     "select_many",
 }
@@ -179,10 +205,15 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found |= {
-                f"{node.module}.{alias.name}" if node.module == "breadth" else str(node.module) for alias in node.names
-            }
+            found |= {name_of(str(node.module), alias.name) for alias in node.names}
     return found
+
+
+def name_of(module: str, name: str) -> str:
+    """The module that `from module import name` imports: the name itself, if that is a module of ours."""
+    inside = SOURCE.parent.joinpath(*module.split("."), name)
+    is_module = inside.with_suffix(".py").is_file() or inside.is_dir()
+    return f"{module}.{name}" if module == "breadth" or (module.startswith("breadth.") and is_module) else module
 
 
 def layer(name: str) -> int:

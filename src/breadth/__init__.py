@@ -18,6 +18,7 @@ from breadth.frontier import Frontier
 from breadth.index import Document, Index
 from breadth.opening import open
 from breadth.oracles import ArrayOracle, CachingOracle, CompactOracle, CountingOracle, Oracle
+from breadth.packing import pack
 from breadth.problem import Problem
 from breadth.selection import Certificate, Selection
 
@@ -53,6 +54,7 @@ __all__ = [
     "metrics",
     "open",
     "oracles",
+    "pack",
     "select",
     "select_many",
 ]

@@ -28,6 +28,7 @@ from breadth.cli.options import (
     read_theta,
     read_where,
     takes_constraints,
+    warn_of_unknown_fields,
 )
 from breadth.cli.searching import PROVE
 from breadth.errors import InputError
@@ -100,7 +101,9 @@ def compare(
     """Show top-k beside the set that serves a query best: which passages went out and why, and which came in."""
     options = allowed | {"sharpness": sharpness, "theta": read_theta(theta), "keep": keep}
     with open_index(index_path, encoder) as opened:
-        found = compare_sets(opened, query, k, read_where(where), options)
+        condition = read_where(where)
+        warn_of_unknown_fields(opened, condition)
+        found = compare_sets(opened, query, k, condition, options)
     if as_json:
         console.print_json(found.to_dict())
     else:
@@ -133,12 +136,12 @@ def print_comparison(found: Comparison, k: int) -> None:
     if len(plain):
         title = f"top {len(plain)}, {show.counted(len(found.copied), 'near-copy', 'near-copies')} among them"
         if not (found.left_out or found.came_in):
-            console.print_table(show.hits_table(diverse, f"{title}; breadth chooses the same passages"))
+            console.print_table(f"{title}; breadth chooses the same passages", show.hits_table(diverse))
         else:
-            console.print_table(show.hits_table(plain, title, marks=found.marks))
+            console.print_table(title, show.hits_table(plain, marks=found.marks))
             came, went = show.counted(len(found.came_in), "passage", "passages"), len(found.left_out)
             marks = dict.fromkeys(found.came_in, show.NEW)
-            console.print_table(show.hits_table(diverse, f"breadth: {came} came in, {went} went out", marks=marks))
+            console.print_table(f"breadth: {came} came in, {went} went out", show.hits_table(diverse, marks=marks))
             for name, results in ((f"top {len(plain)}", plain), ("breadth", diverse)):
                 figures = results.selection
                 console.print_line(f"{name:8} relevance {figures.relevance:.3f}, redundancy {figures.redundancy:.3f}")
@@ -203,7 +206,9 @@ def frontier(
     if sharpness is not None:
         allowed["sharpness"] = sharpness
     with open_index(index_path, encoder) as opened:
-        found = trace_curves(opened, query, k, read_where(where), _read_thetas(thetas), allowed)
+        condition = read_where(where)
+        warn_of_unknown_fields(opened, condition)
+        found = trace_curves(opened, query, k, condition, _read_thetas(thetas), allowed)
     if plot is not None and found is not None:
         plots.draw_frontier(found.curves, f"{query} (k = {found.k})", plot)
     if as_json:
@@ -245,9 +250,9 @@ def trace_curves(
 def print_curve(found: Curve, k: int, plot: Path | None) -> None:
     """Show the curves as a table."""
     title = f"{found.query!r}, k = {found.k}: relevance / redundancy"
-    console.print_table(show.curves_table(found.curves, found.thetas, found.knee, title))
+    console.print_table(title, show.curves_table(found.curves, found.thetas, found.knee))
     if found.k < k:
-        console.print_line(f"You asked for {k} passages. There are {found.k:,} to choose from.")
+        console.print_line(show.few_sentence(k, found.k))
     console.print_line(f"the knee of the curve is at θ = {found.knee:g}" + (f"; plot: {plot}" if plot else ""))
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from breadth import encoders
+from breadth.cli.console import print_note
 from breadth.constraints.protocol import Option
 from breadth.constraints.registry import CONSTRAINTS
 from breadth.errors import InputError
@@ -21,8 +22,8 @@ from breadth.settings import DEFAULT
 Filter = dict[str, Any]
 
 IndexPath = Annotated[Path, typer.Argument(help="an index made by `breadth index`", metavar="INDEX")]
-Query = Annotated[str, typer.Argument(help="what to search for")]
-K = Annotated[int, typer.Option("-k", help="how many passages")]
+Query = Annotated[str, typer.Argument(help="what to search for", metavar="QUERY")]
+K = Annotated[int, typer.Option("-k", "--k", help="how many passages")]
 Theta = Annotated[
     str | None,
     typer.Option(
@@ -69,6 +70,24 @@ def read_where(text: str | None) -> Filter | None:
         raise InputError(f"--where: {error}") from None
 
 
+def warn_of_unknown_fields(opened: Index, where: Filter | None) -> None:
+    """Say on the error stream which fields of a condition no passage has: perhaps they are misspelt."""
+    fields = opened.fields
+    known = {name.partition(".")[0] for name in fields} | set(fields)
+    unknown = [name for name in _list_fields(where) if name not in known and name.partition(".")[0] not in known]
+    for name in dict.fromkeys(unknown):
+        there = f"the fields are {', '.join(fields)}" if fields else "no passage has metadata"
+        print_note(f"note: no passage has the field {name!r}; {there}")
+
+
+def _list_fields(where: Any) -> list[str]:
+    """The fields that a filter asks for."""
+    if isinstance(where, dict):
+        inside = [_list_fields(value) for name, value in where.items() if name.startswith("$")]
+        return [name for name in where if not name.startswith("$")] + [name for some in inside for name in some]
+    return [name for one in where for name in _list_fields(one)] if isinstance(where, list) else []
+
+
 def read_theta(text: str | None) -> float | str | None:
     """The number that --theta holds, or 'auto'."""
     if text is None or text == "auto":
@@ -92,9 +111,10 @@ def takes_constraints(command: Callable[..., None], rows_alone: bool = False) ->
     ]
 
     @wraps(command)
-    def run(**given: Any) -> None:
-        allowed = {option.keyword: given.pop(option.keyword) for option in options}
-        command(**given, allowed={name: value for name, value in allowed.items() if value not in (None, [])})
+    def run(*arguments: Any, **given: Any) -> None:
+        asked = {option.keyword: given.pop(option.keyword, None) for option in options}
+        allowed = {name: value for name, value in asked.items() if value not in (None, [])}
+        command(*arguments, **given, allowed=allowed)
 
     own = inspect.signature(command, eval_str=True)
     added = [

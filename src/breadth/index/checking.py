@@ -11,6 +11,7 @@ import numpy as np
 from breadth.errors import BreadthError, DamagedError
 from breadth.index.collection import Collection
 from breadth.index.entries import list_entries
+from breadth.index.schema import TOKENIZER
 from breadth.index.snapshot import Snapshot
 from breadth.index.store import View
 from breadth.oracles.compact import CompactOracle
@@ -46,7 +47,7 @@ def check(collection: Collection) -> Check:
     try:
         with collection.reading() as view:
             documents, segments = view.state().documents, len(view.segments())
-            for examine in (_check_tables, _check_documents, _check_vectors):
+            for examine in (_check_tables, _check_documents, _check_words, _check_vectors):
                 problems += _collect(examine, collection, view)
     except (BreadthError, FileNotFoundError) as error:
         problems.append(str(error))
@@ -92,6 +93,24 @@ def _check_documents(collection: Collection, view: View) -> Iterator[str]:
     (stored,) = view.db.execute("SELECT count(*) FROM entries").fetchone()
     if stored != entries:
         yield f"index.sqlite: filters see {stored} entries, and there are {entries}"
+
+
+def _check_words(collection: Collection, view: View) -> Iterator[str]:
+    """Make the full text anew, in a temporary table, and compare which words it has how often."""
+    db, tables = view.db, ("terms", "terms_anew", "words_anew")
+    for name in tables:
+        db.execute(f"DROP TABLE IF EXISTS temp.{name}")
+    db.execute(f"CREATE VIRTUAL TABLE temp.words_anew USING fts5(text, content='', tokenize='{TOKENIZER}')")
+    db.execute("INSERT INTO temp.words_anew(rowid, text) SELECT number, text FROM main.documents")
+    db.execute("CREATE VIRTUAL TABLE temp.terms_anew USING fts5vocab('temp', 'words_anew', 'row')")
+    db.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'words', 'row')")
+    for one, other in (("terms", "terms_anew"), ("terms_anew", "terms")):
+        differ = f"SELECT term, doc, cnt FROM temp.{one} EXCEPT SELECT term, doc, cnt FROM temp.{other}"
+        (count,) = db.execute(f"SELECT count(*) FROM ({differ})").fetchone()
+        if count:
+            yield f"index.sqlite: in the full text, {count} words stand more or less often than in the documents"
+    for name in tables:
+        db.execute(f"DROP TABLE temp.{name}")
 
 
 def _check_vectors(collection: Collection, view: View) -> Iterator[str]:

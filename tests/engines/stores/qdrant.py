@@ -67,9 +67,28 @@ def fill_edge(distance: edge.Distance, indexed: bool, **settings):
     return fill
 
 
+LAMBDA = 0.5
+"""The weight of relevance in MMR, as LangChain has it by default."""
+
+
+def mmr_of_client(oracle, query, k, fetched):
+    """The ids that Qdrant's own MMR chooses."""
+    door = oracle._door
+    asked = models.NearestQuery(
+        nearest=query.tolist(), mmr=models.Mmr(diversity=1.0 - LAMBDA, candidates_limit=fetched)
+    )
+    return [point.id for point in door._client.query_points(door._collection, query=asked, limit=k).points]
+
+
+def mmr_of_edge(oracle, query, k, fetched):
+    """The ids that the MMR of Qdrant Edge chooses."""
+    asked = edge.QueryRequest(limit=k, query=edge.Mmr(query.tolist(), LAMBDA, fetched))
+    return [point.id for point in oracle._door._shard.query(asked)]
+
+
 NORMALISES = {"checks_lengths": False, "row_error": 2e-7}
-client_store = partial(Store, "qdrant", exact=True)
-edge_store = partial(Store, "qdrant_edge")
+client_store = partial(Store, "qdrant", exact=True, mmr=mmr_of_client)
+edge_store = partial(Store, "qdrant_edge", mmr=mmr_of_edge)
 STORES = (
     client_store("memory", fill_client("Dot", True), keys=(None, "uuid"), measured=True),
     client_store("folder", fill_client("Dot", False)),

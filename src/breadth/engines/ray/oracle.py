@@ -51,9 +51,9 @@ def ray(
             package.init(address=address)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise EngineError(f"Ray: cannot join the cluster at {address!r}: {error}") from error
-    workers = max(1, int(package.cluster_resources().get("CPU", 1) // cpus))
-    parts, array = plan_parts(vectors, shards, workers)
     share = check_number(cpus, "cpus", 0.001)
+    workers = max(1, int(package.cluster_resources().get("CPU", 1) // share))
+    parts, array = plan_parts(vectors, shards, workers)
     sent = [None if array is None else package.put(np.asarray(array[part.start : part.stop])) for part in parts]
     attempts = 0 if restarts == 0 else check_count(restarts, "restarts")
     started = _start(package, parts, sent, share, attempts)
@@ -134,7 +134,8 @@ class RayOracle:
         """Return the rows with these ids in full precision, in the order of the ids."""
 
         def fetch(asked: list[tuple[int, Ids]]) -> list[Array]:
-            return self._ask([self._shards[part].rows.remote(own) for part, own in asked])
+            rows: list[Array] = self._ask([self._shards[part].rows.remote(own) for part, own in asked])
+            return rows
 
         return join_rows(ids, self._numbering, self.dim, fetch)
 

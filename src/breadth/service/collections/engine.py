@@ -13,10 +13,9 @@ from breadth.arrays import Array, Ids
 from breadth.checks import check_count, check_query
 from breadth.encoders import Encoder
 from breadth.errors import InputError
-from breadth.filters.meaning import MISSING, look_up
 from breadth.index import Document, Hit, Results
 from breadth.index.results import no_results
-from breadth.index.wishes import count_words
+from breadth.index.wishes import count_words, read_label
 from breadth.oracles.protocol import Payload
 from breadth.selection import Selection
 from breadth.service.collections.protocol import Curve
@@ -105,7 +104,7 @@ class ServedEngine:
         if field is None and per_group is not None:
             raise InputError("per_group needs group_by, the metadata field whose values are the groups")
         if field is not None:
-            told["groups"] = lambda ids: [_label(one, field) for one in self._payloads(oracle, ids)]
+            told["groups"] = lambda ids: [read_label(one.metadata, field) for one in self._payloads(oracle, ids)]
             told["per_group"] = 1 if per_group is None else per_group
         if "budget" in told:
             told["costs"] = lambda ids: [count_words(one.text or "") for one in self._payloads(oracle, ids)]
@@ -181,8 +180,3 @@ def _read_payloads(oracle: Any, ids: Ids) -> Sequence[Payload]:
 
 def _make_document(key: Any, payload: Payload) -> Document:
     return Document(str(key), payload.text or "", payload.metadata)
-
-
-def _label(payload: Payload, field: str) -> Any:
-    value = look_up(payload.metadata, field)
-    return None if value is MISSING else value
