@@ -147,7 +147,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "speed": lambda given, _: speed.main(given.rounds, given.folder, given.asqa, given.part),
     "text": lambda given, _: text.main(given.part),
     "agreement": lambda given, _: agreement.main(given.part),
-    "effort": lambda given, _: effort.main(given.rounds),
+    "effort": lambda given, _: effort.main(given.rounds, given.again or None),
     "pace": _run_pace,
     "gpu": _run_gpu,
     "experiments": _run_experiments,
