@@ -115,8 +115,8 @@ def _show_simulation(data: dict[str, Any]) -> str:
   are slower; with t threads for each shard, expect up to t times less, as long as the bus can feed them.
 - A scan varies as the scans above did around their median. The round waits for the slowest of all shards.
 - The driver needs {model.driver_start:.1f} ms and {model.driver_shard:.2f} ms for each shard: the line through the
-  overhead of Ray with 1, 2 and 4 workers on this machine. This is the weakest assumption for 256 shards. It was measured
-  on shared cores, which makes it too high; a real cluster has more hops, which makes it too low.
+  overhead of Ray with 1, 2 and 4 workers on this machine. This is the weakest assumption for 256 shards. It was
+  measured on shared cores, which makes it too high; a real cluster has more hops, which makes it too low.
 - A round trip takes {ROUND_TRIP_MS} ms, and all answers come through one link of {link:.0f} Gbit/s.
 - One round is enough, no worker dies, and the rows are divided at random, so that no shard has to be asked again.
 - Full-precision rows are read for {data["scans"]["asked"]} candidates and a few more; they may lie in a file.
