@@ -14,6 +14,7 @@ import pytest
 
 import breadth
 from breadth import EngineError, InputError
+from tests.engines.pages import run_code
 from tests.engines.servers.postgres import postgres
 from tests.engines.stores.pgvector import make_table, write
 from tests.synthetic import clustered
@@ -347,3 +348,9 @@ def test_a_server_that_is_gone_is_an_error():
 def test_an_address_opens_a_table(server, table):
     with breadth.open(f"{server.url}?table={table}&exact=true&connect_timeout=3") as oracle:
         assert (oracle.size, oracle.dim, oracle.exact) == (len(ROWS), 16, True)
+
+
+def test_the_code_of_the_page_runs(server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE page")
+    run_code("pgvector", url=server.url.removesuffix("/postgres") + "/page")

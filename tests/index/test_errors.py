@@ -178,3 +178,17 @@ def test_fewer_documents_than_asked_for_are_no_error(index):
     assert list(index.search("fever", k=5, where={"year": 1900}, hybrid=0.5, group_by="source")) == []
     assert list(index.search("x", k=5, where={"year": 1900}, scores={"d1": 0.5})) == []
     assert index.lookup("xylophone") == []
+
+
+def test_no_document_that_is_relevant_enough_is_no_error(index):
+    none = index.search("fever", k=5, floor=1.5)
+    assert (list(none), none.asked, none.searched) == ([], 5, 20)
+    vectors = Letters().encode(["fever", "zzzz", "asthma"])
+    found = index.search_many(vectors, k=3, floor=0.5)
+    assert [len(one) > 0 for one in found] == [True, False, True]
+    assert found[0].ids == index.search(vectors[0], k=3, floor=0.5).ids
+    assert list(index.search("fever", k=2, excluded=[f"d{i}" for i in range(20)])) == []
+    some = [f"d{i}" for i in range(20) if i % 20 != 2]
+    assert list(index.search("fever", k=2, where={"year": {"$lt": 2002}}, excluded=some)) == []
+    with pytest.raises(InputError, match="no single row costs at most budget=2"):
+        index.search("fever", k=3, budget=2)
