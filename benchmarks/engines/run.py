@@ -48,10 +48,10 @@ def main(rounds: int, folder: Path, asqa_folder: Path | None, data: Path | None,
 
 
 def choose_stores() -> list[Store]:
-    """The stores that are marked; of an engine without one, the first."""
+    """The stores that are marked; of an engine without one, the first. `python -m benchmarks shards` has Ray."""
     chosen = []
     for engine in ENGINES:
-        own = [store for store in STORES.values() if store.engine == engine]
+        own = [store for store in STORES.values() if store.engine == engine and not store.enclosed]
         chosen += [store for store in own if store.measured] or own[:1]
     return chosen
 
