@@ -21,9 +21,15 @@ from benchmarks import (
     speed,
     text,
 )
+from benchmarks.attack import page as attack_page
+from benchmarks.attack import run as attack
+from benchmarks.engines import page as engines_page
+from benchmarks.engines import run as engines
 from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
+from benchmarks.shards import page as shards_page
+from benchmarks.shards import run as shards
 
 PAGES: dict[str, Callable[[], None]] = {
     "core": core.render,
@@ -36,6 +42,9 @@ PAGES: dict[str, Callable[[], None]] = {
     "serve": serve_page.render,
     "frameworks": frameworks.render,
     "default": default.render,
+    "engines": engines_page.render,
+    "attack": attack_page.render,
+    "shards": shards_page.render,
 }
 
 
@@ -57,19 +66,24 @@ def main() -> None:
         *serve.PARTS,
         *frameworks.PARTS,
         *default.PARTS,
+        *attack.PARTS,
     ]
     parser.add_argument("--part", choices=parts, help="measure only this part of the benchmark")
     parser.add_argument("--against", type=Path, help="for `pace`: the folder of another checkout")
     parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where to keep rows and runs")
     parser.add_argument(
-        "--data", type=Path, help="for `experiments`: the folder with the subsets; for `serve`: with the judged data"
+        "--data",
+        type=Path,
+        help="for `experiments`: the folder with the subsets; for `serve` and `engines`: with the judged data",
     )
     parser.add_argument("--workers", type=int, help="for `experiments`: number of processes; default: one per core")
     parser.add_argument(
         "--model",
         help="for `generate`: the model's name at the endpoint; for `serve`: name or folder of all-MiniLM-L6-v2",
     )
-    parser.add_argument("--again", nargs="+", default=[], help="for `serve`: settings whose sets to choose again")
+    parser.add_argument(
+        "--again", nargs="+", default=[], help="for `serve`: settings whose sets to choose again; for `engines`: stores"
+    )
     parser.add_argument("--url", default="http://127.0.0.1:8000/v1", help="for `generate`: the endpoint")
     parser.add_argument("--limit", type=int, default=40, help="for `generate`: number of questions")
     parser.add_argument("--label", help="for `generate`: what the page calls the model")
@@ -137,7 +151,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "speed": lambda given, _: speed.main(given.rounds, given.folder, given.asqa, given.part),
     "text": lambda given, _: text.main(given.part),
     "agreement": lambda given, _: agreement.main(given.part),
-    "effort": lambda given, _: effort.main(given.rounds),
+    "effort": lambda given, _: effort.main(given.rounds, given.again or None),
     "pace": _run_pace,
     "gpu": _run_gpu,
     "experiments": _run_experiments,
@@ -145,6 +159,9 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "serve": _run_serve,
     "frameworks": _run_frameworks,
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
+    "engines": lambda given, _: engines.main(given.rounds, given.folder, given.asqa, given.data, given.again),
+    "attack": lambda given, _: attack.main(given.part),
+    "shards": lambda given, _: shards.main(given.rounds),
     "check": _run_check,
     "results": lambda given, _: results_page.render(),
     "render": _render_all,

@@ -39,6 +39,10 @@ LAYERS = [
     "coverage",
     "metrics",
     "oracles.protocol",
+    "oracles.sweep",
+    "oracles.reach",
+    "oracles.compact",
+    "oracles.joining",
     "engines",
     "oracles",
     "selection",
@@ -57,9 +61,11 @@ LAYERS = [
     "encoders",
     "index",
     "opening",
+    "searcher",
     "packing",
     "integrations",
     "sources",
+    "service",
     "cli",
     "__init__",
     "__main__",
@@ -75,12 +81,13 @@ OPTIONAL = {
     "faiss": {"engines/faiss.py"},
     "lancedb": {"engines/lancedb/oracle.py"},
     "usearch": {"engines/usearch.py"},
-    "httpx": {"engines/chroma/oracle.py"},
+    "httpx": {"engines/chroma/oracle.py", "service/client/asynchronous.py", "service/client/synchronous.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},
     "pymilvus": {"engines/milvus/oracle.py"},
     "qdrant_client": {"engines/qdrant/client.py"},
     "qdrant_edge": {"engines/qdrant/edge.py"},
+    "ray": {"engines/ray/oracle.py"},
     "langchain_core": {
         "integrations/langchain/compressor.py",
         "integrations/langchain/documents.py",
@@ -92,12 +99,6 @@ OPTIONAL = {
     "sklearn": {"integrations/sklearn.py"},
     "mcp": {"integrations/mcp.py"},
     "mcp_types": {"integrations/mcp.py"},
-    "pydantic": {
-        "integrations/langchain/compressor.py",
-        "integrations/langchain/documents.py",
-        "integrations/langchain/retriever.py",
-        "integrations/mcp.py",
-    },
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},
@@ -117,15 +118,48 @@ OPTIONAL = {
         "cli/comparing.py",
         "cli/demo.py",
         "cli/diagnosing.py",
+        "cli/engines.py",
         "cli/indexing.py",
         "cli/managing.py",
         "cli/options.py",
         "cli/reference.py",
         "cli/searching.py",
+        "cli/serving.py",
     },
+    "fastapi": {
+        "service/app.py",
+        "service/failures.py",
+        "service/routes/documents.py",
+        "service/routes/frontier.py",
+        "service/routes/page.py",
+        "service/routes/registry.py",
+        "service/routes/select.py",
+        "service/routes/status.py",
+        "service/routes/vector_stores.py",
+        "service/state.py",
+    },
+    "pydantic": {
+        "integrations/langchain/compressor.py",
+        "integrations/langchain/documents.py",
+        "integrations/langchain/retriever.py",
+        "integrations/mcp.py",
+        "service/routes/answering.py",
+        "service/schemas/answers.py",
+        "service/schemas/openai.py",
+        "service/schemas/requests.py",
+    },
+    "starlette": {
+        "service/failures.py",
+        "service/guard.py",
+        "service/limits.py",
+        "service/observing.py",
+        "service/routes/answering.py",
+        "service/routes/status.py",
+    },
+    "uvicorn": {"service/running.py"},
 }
 """The files that import each optional package. The command line is one room: all of it needs typer. So are the
-adapters for LangChain."""
+adapters for LangChain, and the service, whose clients need httpx alone."""
 
 NAMES = {
     "ArrayOracle",
@@ -171,10 +205,15 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found |= {
-                f"{node.module}.{alias.name}" if node.module == "breadth" else str(node.module) for alias in node.names
-            }
+            found |= {name_of(str(node.module), alias.name) for alias in node.names}
     return found
+
+
+def name_of(module: str, name: str) -> str:
+    """The module that `from module import name` imports: the name itself, if that is a module of ours."""
+    inside = SOURCE.parent.joinpath(*module.split("."), name)
+    is_module = inside.with_suffix(".py").is_file() or inside.is_dir()
+    return f"{module}.{name}" if module == "breadth" or (module.startswith("breadth.") and is_module) else module
 
 
 def layer(name: str) -> int:

@@ -137,6 +137,13 @@ def test_filters_are_text(find):
     assert find("asthma", "--where", "not exists year")["hits"] == []
 
 
+def test_a_misspelt_field_is_pointed_out(folder):
+    done = breadth("search", folder / "my.index", "asthma", "--where", "(yeer > 2000 or sorce.x = 1) and year > 1")
+    assert "note: no passage has the field 'yeer'; the fields are source, tags, year\n" in done.stderr
+    assert "'sorce.x'" in done.stderr
+    assert "'year'" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "attack", ["source = 's0' or '1'='1'", "x) UNION SELECT 1 --", "1; DROP TABLE documents", "(" * 500, "year ="]
 )

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines.servers.enclosure import is_inside
 from tests.engines.stores import STORES
+
+collect_ignore = [] if is_inside() else ["enclosed"]
+"""What must run in an enclosure is collected there alone; `test_ray.py` runs it."""
 
 
 def pytest_collection_modifyitems(items):
@@ -32,9 +36,9 @@ def servers(tmp_path_factory):
         yield start
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture
 def store(request, record_property):
-    """Every store; the run then says that its engine was exercised."""
+    """The store of this name; the run then says that its engine was exercised."""
     found = STORES[request.param]
     record_property("engine", found.engine)
     return found

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -95,7 +97,7 @@ def test_a_timeout_is_tried_again(endpoint, tmp_path):
 
 def test_an_endpoint_that_dies_is_an_error_and_what_it_answered_is_kept(endpoint, tmp_path):
     endpoint.dies_after = 5
-    failed = pytest.raises(EndpointError, match=r"127\.0\.0\.1:\d+/v1/ failed 5 times: Connection error")
+    failed = pytest.raises(EndpointError, match=r"127\.0\.0\.1:\d+/v1 failed 5 times: Connection error")
     with reader(endpoint, tmp_path, concurrency=2) as one, failed:
         one.ask(prompts(20))
     assert len(cached(tmp_path)) == 5
@@ -190,3 +192,34 @@ def test_without_the_client(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingExtraError, match=r"\.\[openai\]"):
         Reader("tiny", cache=tmp_path / "cache.jsonl")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"<html>", b"null", b"[]", b"{}", b'{"choices": "x"}', b'{"choices": [{}]}', b'{"choices": [{"message": null}]}'],
+)
+def test_an_endpoint_that_answers_something_else_is_a_clear_error(tmp_path, content):
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = f"http://me:hunter2@127.0.0.1:{server.server_port}/v1"
+        with Reader("tiny", url, cache=tmp_path / "answers.jsonl", tries=1) as reader:
+            with pytest.raises(EndpointError, match=r"http://127\.0\.0\.1") as caught:
+                reader.ask([[{"role": "user", "content": "x"}]])
+            assert "hunter2" not in str(caught.value)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

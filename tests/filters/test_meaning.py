@@ -162,6 +162,7 @@ WRONG = {
     "infinite": ({"a": {"$lt": float("inf")}}, "must be a finite number"),
     "an object": ({"a": object()}, "must be text, a number, true, false, null or a date, got object"),
     "bytes": ({"a": b"x"}, "got bytes"),
+    "a very large number": ({"a": {"$lt": 10**5000}}, "whole number of more than 300 digits"),
     "a surrogate": ({"a": "\ud800"}, "lone surrogate"),
     "a surrogate in a name": ({"\ud800": 1}, "lone surrogate"),
     "an empty condition": ({"a": {}}, "is an empty dict"),
@@ -213,7 +214,9 @@ def test_metadata_become_plain():
     assert type(plain["t"]) is bool
 
 
-@pytest.mark.parametrize("value", [{1, 2}, object(), float("nan"), b"x", "\udcff", {1: 2}, [[float("inf")]], 1j])
+@pytest.mark.parametrize(
+    "value", [{1, 2}, 10**301, object(), float("nan"), b"x", "\udcff", {1: 2}, [[float("inf")]], 1j]
+)
 def test_metadata_that_cannot_be_kept_are_refused(value):
     with pytest.raises(InputError, match="metadata"):
         plain_metadata({"a": value}, "metadata")

@@ -6,6 +6,7 @@ The texts are encoded in blocks. A stopped stage resumes with the next block.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,14 +61,27 @@ def store_vectors(run: Run, name: str, passages: Vectors, questions: Vectors) ->
 def load_vectors(run: Run) -> tuple[npt.NDArray[Any], Vectors]:
     """The vectors of the passages (memory-mapped) and of the questions."""
     read_marks(run)
-    loaded = []
-    for part in ("passages", "questions"):
-        path = run.path(f"{part}.npy")
-        try:
-            loaded.append(np.load(path, mmap_mode="r"))
-        except (ValueError, EOFError, OSError) as error:
-            raise InputError(f"{path} cannot be read ({error}); delete it and encode again") from error
-    return loaded[0], loaded[1].astype(np.float32)
+    passages = _load_rows(run.path("passages.npy"), run.facts.get("passages"))
+    questions = _load_rows(run.path("questions.npy"), len(run.questions()))
+    if passages.shape[1] != questions.shape[1]:
+        raise InputError(
+            f"passages.npy has {passages.shape[1]} dimensions, questions.npy {questions.shape[1]}; encode both again"
+        )
+    return passages, questions.astype(np.float32)
+
+
+def _load_rows(path: Path, wanted: int | None) -> npt.NDArray[Any]:
+    """A file of vectors, memory-mapped. `wanted` is how many there must be; None if that is not known."""
+    try:
+        rows = np.load(path, mmap_mode="r")
+    except (ValueError, EOFError, OSError) as error:
+        raise InputError(f"{path} cannot be read ({error}); delete it and encode again") from error
+    if rows.ndim != 2 or rows.dtype.kind != "f" or len(rows) != (len(rows) if wanted is None else wanted):
+        raise InputError(
+            f"{path} must hold {'a' if wanted is None else wanted} vectors of floats, got {rows.dtype} of shape "
+            f"{rows.shape}; delete it and encode again"
+        )
+    return np.asanyarray(rows)
 
 
 def read_marks(run: Run) -> dict[str, Any]:

@@ -86,10 +86,10 @@ def record_origin(run: Run, name: str, engine: Engine) -> None:
     notes, lines = run.path(f"{name}.json"), run.path(f"{name}.jsonl")
     known = read_json(notes)
     if known and known != origin and lines.exists() and lines.stat().st_size:
-        what = next(key for key in origin if known.get(key) != origin[key])
+        what = next((key for key in origin if known.get(key) != origin[key]), "settings")
         raise InputError(
-            f"{lines} was made with other {what} ({_describe(known.get(what))}, not {_describe(origin[what])}); use "
-            "another folder, or delete the file to start again"
+            f"{lines} was made with other {what} ({_describe(known.get(what))}, not {_describe(origin.get(what))}); "
+            "use another folder, or delete the file to start again"
         )
     write_json(notes, origin)
     run.note(engine=engine.kind if engine.device is None else f"{engine.kind} on {engine.device}")

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any
 
 from breadth.errors import InputError
-from breadth_experiments import records
 from breadth_experiments.answers import Wanted, list_scores, paragraph_scores
 from breadth_experiments.grid import Cell
 from breadth_experiments.progress import Progress, report_nothing
@@ -52,7 +51,7 @@ def generate(
     done, new = 0, 0
     with Records(run.path("generated.jsonl"), KEY) as out:
         # Read after opening, which cuts off a torn line.
-        written = {_key(one): one.get("prompt") for one in records.read(run.path("generated.jsonl"))}
+        written = {_key(one): one.get("prompt") for one in run.records("generated.jsonl", "generate")}
         pending = _pending(chosen, asked, passages, kind, reader, written)
         while group := list(islice(pending, _TURNS * reader.concurrency)):
             missing = [(record, prompt) for record, prompt in group if prompt]
@@ -134,7 +133,7 @@ def _choose_records(
 ) -> list[dict[str, Any]]:
     """The retrieved records that fit, in the order of the questions."""
     chosen, available = [], set()
-    for record in records.read(run.require("retrieved.jsonl", "retrieve"), growing=True):
+    for record in run.records("retrieved.jsonl", "retrieve", growing=True):
         method, k, theta = record["method"], record["k"], record["theta"]
         available.add((method, k, theta))
         fits = (methods is None or method in methods) and (ks is None or k in ks)

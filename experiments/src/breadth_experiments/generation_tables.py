@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from breadth.errors import InputError
-from breadth_experiments import records
 from breadth_experiments.run import LIST, PARAGRAPH, Run
 from breadth_experiments.statistics import Estimate, estimate, resamples
 
@@ -58,7 +57,7 @@ _PLACES = 4
 
 def load_rows(run: Run) -> list[Row]:
     """The rows of the answers that a run has generated so far."""
-    return table_rows(records.read(run.require("generated.jsonl", "generate"), growing=True))
+    return table_rows(run.records("generated.jsonl", "generate", growing=True))
 
 
 def table_rows(generated: Iterable[dict[str, Any]]) -> list[Row]:
@@ -69,6 +68,12 @@ def table_rows(generated: Iterable[dict[str, Any]]) -> list[Row]:
     """
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for record in generated:
+        wanted = {one.score for one in MEASURES.get(record["kind"], ())}
+        if not wanted <= set(record) or not wanted:
+            raise InputError(
+                f"generated.jsonl: a record of kind {record['kind']!r} lacks its scores; the kinds are "
+                f"{', '.join(MEASURES)}"
+            )
         key = tuple(record[name] for name in ("model", "kind", "method", "theta", "k"))
         groups.setdefault(key, []).append(record)
     rows = []

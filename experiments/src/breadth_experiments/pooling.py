@@ -12,7 +12,7 @@ from breadth.index import BM25, PER_QUERY
 from breadth_experiments import datasets, subsets
 from breadth_experiments.copies import add_copies, copy_ids
 from breadth_experiments.progress import Progress, report_nothing
-from breadth_experiments.records import Records, read
+from breadth_experiments.records import Records
 from breadth_experiments.run import Passage, Question, Run, fingerprint
 
 
@@ -41,6 +41,8 @@ class LocalSearcher:
         return [self._passages[int(place)].id for place in found]
 
     def passage(self, identity: str) -> Passage:
+        if identity not in self._place:
+            raise InputError(f"candidates.jsonl names the passage {identity!r}, which is not there; delete the file")
         return self._passages[self._place[identity]]
 
 
@@ -136,7 +138,8 @@ def _find_candidates(
                 ids = searcher.top(question.question, per_question)
                 found.append({"question": question.id, "count": per_question, "passages": ids})
             progress(number + 1, len(questions))
-    merged = dict.fromkeys(i for record in read(path) if record["count"] == per_question for i in record["passages"])
+    lines = run.records(path.name, "pool")
+    merged = dict.fromkeys(i for record in lines if record["count"] == per_question for i in record["passages"])
     return [searcher.passage(identity) for identity in merged]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from breadth.encoders import check_address, hide_password
 from breadth.errors import EndpointError, InputError, MissingExtraError
 from breadth_experiments import records
 from breadth_experiments.progress import Progress, report_nothing
@@ -68,13 +69,11 @@ class Reader:
         self._tries, self._wait = tries, wait
         self._errors: Any = openai
         self._cache = Records(cache, ("key",))  # opened before it is read: opening cuts off a torn line
-        self._known = {one["key"]: str(one["answer"]) for one in records.read(cache)}
+        self._known = {one["key"]: str(one["answer"]) for one in records.read(cache, shape="answers.jsonl")}
         self._lock = threading.Lock()
         key = os.environ.get("OPENAI_API_KEY", "none")  # local servers need none, the client insists on one
-        url = url or os.environ.get("OPENAI_BASE_URL")
-        if url is None or not url.startswith(("http://", "https://")):
-            seen = "nothing" if url is None else repr(url)
-            raise InputError(f"url must be the address of an endpoint, like http://localhost:8000/v1; got {seen}")
+        url = check_address(url or os.environ.get("OPENAI_BASE_URL") or "")
+        self._address = hide_password(url)
         self._client: Any = openai.OpenAI(base_url=url, api_key=key, timeout=timeout, max_retries=0)
 
     def close(self) -> None:
@@ -138,7 +137,7 @@ class Reader:
                     raise EndpointError(self._refusal(error)) from error
                 if attempt == self._tries - 1:
                     raise EndpointError(
-                        f"the chat endpoint {self._client.base_url} failed {self._tries} times: {_cause(error)}; "
+                        f"the chat endpoint {self._address} failed {self._tries} times: {_cause(error)}; "
                         "is the server up? The answers so far are kept: run the same command to continue"
                     ) from error
                 stop.wait(max(self._wait * 2**attempt, _requested_wait(error)))
@@ -149,15 +148,19 @@ class Reader:
         reply = self._client.chat.completions.create(
             model=self.model, messages=prompt, max_tokens=self.max_tokens, temperature=_TEMPERATURE, seed=_SEED
         )
-        choices = getattr(reply, "choices", None)
-        if not choices:
-            raise EndpointError(f"{self._client.base_url} does not speak the chat protocol; {_ADVICE[404]}")
+        try:
+            choice = reply.choices[0]
+            content = choice.message.content
+        except (AttributeError, TypeError, LookupError):
+            content = b""
+        if not isinstance(content, str | None):
+            raise EndpointError(f"{self._address} does not speak the chat protocol; {_ADVICE[404]}")
         # Half a surrogate pair cannot be written to a file.
-        text = (choices[0].message.content or "").encode("utf-8", "replace").decode()
+        text = (content or "").encode("utf-8", "replace").decode()
         usage = reply.usage
         return {
             "answer": text,
-            "finish": choices[0].finish_reason,
+            "finish": choice.finish_reason,
             "read": getattr(usage, "prompt_tokens", None),
             "written": getattr(usage, "completion_tokens", None),
         }
@@ -165,7 +168,7 @@ class Reader:
     def _refusal(self, error: Any) -> str:
         advice = _ADVICE.get(error.status_code, _ADVICE[400])
         return (
-            f"the chat endpoint {self._client.base_url} refused model {self.model!r} "
+            f"the chat endpoint {self._address} refused model {self.model!r} "
             f"({error.status_code}): {_server_message(error)}; {advice}"
         )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from breadth.errors import InputError
+from breadth_experiments import shapes
 
 
 class Records:
@@ -24,7 +25,8 @@ class Records:
         self._path, self._key = path, key
         path.parent.mkdir(parents=True, exist_ok=True)
         _cut_torn_line(path)
-        self._seen = {self._key_of(record) for record in read(path)} if path.exists() else set()
+        self._shape = path.name if path.name in shapes.SHAPES else None
+        self._seen = {self._key_of(record) for record in read(path, shape=self._shape)} if path.exists() else set()
         self._file = path.open("a", encoding="utf-8")
         self._lock = threading.Lock()
 
@@ -63,10 +65,11 @@ class Records:
         return tuple(record.get(name) for name in self._key)
 
 
-def read(path: Path, growing: bool = False) -> Iterator[dict[str, Any]]:
+def read(path: Path, growing: bool = False, shape: str | None = None) -> Iterator[dict[str, Any]]:
     """The objects of a file of JSON lines. A line that is not a JSON object is an error that names the line.
 
-    `growing`: a stage that was stopped may have left the last line unfinished; such a line is skipped.
+    `growing`: a stage that was stopped may have left the last line unfinished; such a line is skipped. `shape`: the
+    name of the file of a run that this is; its records must have the fields that `shapes.SHAPES` says.
     """
     with path.open("rb") as lines:
         for number, raw in enumerate(lines, start=1):
@@ -75,20 +78,13 @@ def read(path: Path, growing: bool = False) -> Iterator[dict[str, Any]]:
             try:
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 record = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{path.name}:{number} is not JSON ({error}); is the file complete?") from None
             if not isinstance(record, dict):
                 raise InputError(f"{path.name}:{number} is not a JSON object but {type(record).__name__}")
+            if shape is not None:
+                shapes.check(record, shape, f"{path.name}:{number}")
             yield record
-
-
-def check_fields(lines: Iterable[dict[str, Any]], name: str, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Pass the records on if each of them has these fields. `name` is the file that an error names."""
-    for number, record in enumerate(lines, start=1):
-        for field in fields:
-            if field not in record:
-                raise InputError(f"{name}: record {number} has no field {field!r}; it has {sorted(record)}")
-        yield record
 
 
 def write(path: Path, records: Iterable[dict[str, Any]]) -> int:

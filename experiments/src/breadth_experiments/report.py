@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from breadth.errors import InputError
 from breadth_experiments import comparison, figures, generation_tables, scores
 from breadth_experiments.comparison import Point
 from breadth_experiments.run import Run
@@ -21,6 +22,8 @@ def write_report(run: Run) -> list[Path]:
 
     Once a reader has answered, also generation.md and .tex.
     """
+    if not run.complete:
+        raise InputError(f"{run.folder} has no complete pool; run `breadth experiment pool` first")
     folder = run.path("report")
     found = scores.read_run(run)
     scores.save(found, folder / "scores.json.gz")
@@ -47,7 +50,7 @@ def description(found: Scores) -> list[str]:
     facts = found.facts
     lines = [
         f"{len(found.questions):,} questions, {facts['passages']:,} passages, encoder {facts.get('encoder')} "
-        f"({facts.get('dim')} dimensions), engine {facts.get('engine')}; {facts['note']}."
+        f"({facts.get('dim')} dimensions), engine {facts.get('engine')}; {facts.get('note', 'no note')}."
     ]
     if "ceiling" in facts:
         lines.append(f"All passages together hold {facts['ceiling']:.3f} of the answers: no recall can be above that.")

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from breadth.errors import InputError
-from breadth_experiments import records
+from breadth_experiments import records, shapes
 
 LIST, PARAGRAPH = "list", "paragraph"
 """What is asked of a reader: a list of answers (QAMPARI), or a paragraph that holds them (ASQA)."""
@@ -75,6 +75,10 @@ class Run:
             raise InputError(f"{path} is missing; run `breadth experiment {stage}` first")
         return path
 
+    def records(self, name: str, stage: str, growing: bool = False) -> Iterator[dict[str, Any]]:
+        """The records of a file that an earlier stage writes, with the fields that they must have."""
+        return records.read(self.require(name, stage), growing, shape=name)
+
     @property
     def complete(self) -> bool:
         """Whether the stage `pool` is done."""
@@ -90,16 +94,13 @@ class Run:
         write_json(self.path("run.json"), {**self.facts, **facts})
 
     def questions(self) -> list[Question]:
-        lines = records.read(self.require("questions.jsonl", "pool"))
         return [
             Question(r["id"], r["question"], _tuples(r.get("answers", [])), _tuples(r.get("relevant", [])))
-            for r in records.check_fields(lines, "questions.jsonl", ("id", "question"))
+            for r in self.records("questions.jsonl", "pool")
         ]
 
     def passages(self) -> list[Passage]:
-        lines = records.read(self.require("passages.jsonl", "pool"))
-        checked = records.check_fields(lines, "passages.jsonl", ("id", "title", "text"))
-        return [Passage(r["id"], r["title"], r["text"]) for r in checked]
+        return [Passage(r["id"], r["title"], r["text"]) for r in self.records("passages.jsonl", "pool")]
 
     def write_questions(self, questions: Iterable[Question]) -> int:
         return records.write(self.path("questions.jsonl"), (asdict(q) for q in questions))
@@ -117,11 +118,18 @@ def read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} is not valid JSON ({error}); delete it, and the files that the same stage wrote"
         ) from None
+    if not isinstance(data, dict):
+        raise InputError(
+            f"{path} must hold a JSON object, got {type(data).__name__}; delete it and run its stage again"
+        )
+    if path.name in shapes.SHAPES:
+        shapes.check(data, path.name, str(path))
+    return data
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from breadth.errors import InputError
-from breadth_experiments import records
-from breadth_experiments.grid import KEY, METHODS, Cell
+from breadth_experiments.grid import METHODS, Cell
 from breadth_experiments.run import Run, read_json
 from breadth_experiments.statistics import Values
 
@@ -99,9 +98,11 @@ def read_run(run: Run) -> Scores:
 
 def _read_sets(run: Run) -> Found:
     found: Found = defaultdict(dict)
-    lines = records.read(run.require("retrieved.jsonl", "retrieve"), growing=True)
-    for record in records.check_fields(lines, "retrieved.jsonl", (*KEY, *MEASURES[:3])):
+    for record in run.records("retrieved.jsonl", "retrieve", growing=True):
         cell = (record["method"], record["k"], record["theta"])
+        missing = [name for name in MEASURES[:3] if name not in record]
+        if missing:
+            raise InputError(f"retrieved.jsonl has no {missing[0]} for {cell}; it has {sorted(record)}")
         found[cell][record["question"]] = {name: record[name] for name in MEASURES if name in record}
     return found
 
@@ -109,7 +110,7 @@ def _read_sets(run: Run) -> Found:
 def _read_seconds(run: Run) -> dict[Cell, Values]:
     seconds: dict[Cell, list[float]] = defaultdict(list)
     if run.path("latency.jsonl").is_file():
-        for record in records.read(run.path("latency.jsonl"), growing=True):
+        for record in run.records("latency.jsonl", "retrieve", growing=True):
             seconds[record["method"], record["k"], record["theta"]].append(record["seconds"])
     return {cell: np.array(times) for cell, times in seconds.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import sys
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from breadth.cli.doctor import doctor
 from breadth.cli.indexing import index
 from breadth.cli.managing import check, delete, export, info
 from breadth.cli.searching import search
+from breadth.cli.serving import serve
 from breadth.errors import BreadthError
 
 app = typer.Typer(
@@ -65,15 +67,32 @@ def _add_plugins() -> None:
             app.add_typer(commands, name=plugin.name)
 
 
+COMMANDS: dict[Callable[..., None], str] = {
+    index: "make an index from files, or add to one",
+    search: "the set that serves a query best",
+    compare: "that set beside plain top-k",
+    frontier: "what a query allows, θ by θ",
+    diagnose: "does your collection need this?",
+    info: "what an index holds",
+    export: "passages as JSON lines",
+    delete: "delete passages",
+    check: "is an index whole?",
+    demo: "try the commands on medical passages",
+    doctor: "what is installed, and does it work?",
+    mcp: "serve an index to an agent (MCP)",
+    serve: "serve an index or an engine over HTTP",
+}
+"""All commands, with what they do in a few words: more would be cut off in the help."""
+
 _add_plugins()
-for command in (index, search, compare, frontier, diagnose, info, export, delete, check, demo, doctor, mcp):
-    app.command()(command)
+for command, summary in COMMANDS.items():
+    app.command(short_help=summary)(command)
 
 
 def run() -> None:
     """Run the command line. An error of ours is one line on the error stream, and the exit code is 1."""
     try:
-        app()
+        app(prog_name="breadth")
     except BrokenPipeError:  # whoever reads our output, `head` for example, has seen enough
         sys.stderr.close()
         sys.exit(1)
@@ -85,7 +104,7 @@ def run() -> None:
         sys.exit(1)
     except SystemExit as end:
         if end.code == 130:  # Ctrl-C
-            console.print_note("stopped; what was done is kept, and the same command goes on from there")
+            console.print_note("stopped; what `breadth index` has added is kept, and it goes on from there")
         raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,23 +16,19 @@ from breadth.cli import console, plots, show
 from breadth.cli.covering import find_rows, measure_coverage
 from breadth.cli.options import (
     AsJson,
-    Distinct,
     EncoderOption,
-    GroupBy,
     IndexPath,
     K,
     Keep,
-    KeepBest,
-    OnTopic,
-    PerGroup,
     Query,
     Sharpness,
     Theta,
     Where,
-    gather,
     open_index,
     read_theta,
     read_where,
+    takes_constraints,
+    warn_of_unknown_fields,
 )
 from breadth.cli.searching import PROVE
 from breadth.errors import InputError
@@ -87,6 +84,7 @@ class Comparison:
         }
 
 
+@takes_constraints
 def compare(
     index_path: IndexPath,
     query: Query,
@@ -95,19 +93,17 @@ def compare(
     keep: Keep = None,
     where: Where = None,
     sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    group_by: GroupBy = None,
-    per_group: PerGroup = None,
-    on_topic: OnTopic = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
+    *,
+    allowed: dict[str, Any],
 ) -> None:
     """Show top-k beside the set that serves a query best: which passages went out and why, and which came in."""
-    options = gather(sharpness, distinct, keep_best, group_by, per_group, on_topic=on_topic)
-    options |= {"theta": read_theta(theta), "keep": keep}
+    options = allowed | {"sharpness": sharpness, "theta": read_theta(theta), "keep": keep}
     with open_index(index_path, encoder) as opened:
-        found = compare_sets(opened, query, k, read_where(where), options)
+        condition = read_where(where)
+        warn_of_unknown_fields(opened, condition)
+        found = compare_sets(opened, query, k, condition, options)
     if as_json:
         console.print_json(found.to_dict())
     else:
@@ -140,12 +136,12 @@ def print_comparison(found: Comparison, k: int) -> None:
     if len(plain):
         title = f"top {len(plain)}, {show.counted(len(found.copied), 'near-copy', 'near-copies')} among them"
         if not (found.left_out or found.came_in):
-            console.print_table(show.hits_table(diverse, f"{title}; breadth chooses the same passages"))
+            console.print_table(f"{title}; breadth chooses the same passages", show.hits_table(diverse))
         else:
-            console.print_table(show.hits_table(plain, title, marks=found.marks))
+            console.print_table(title, show.hits_table(plain, marks=found.marks))
             came, went = show.counted(len(found.came_in), "passage", "passages"), len(found.left_out)
             marks = dict.fromkeys(found.came_in, show.NEW)
-            console.print_table(show.hits_table(diverse, f"breadth: {came} came in, {went} went out", marks=marks))
+            console.print_table(f"breadth: {came} came in, {went} went out", show.hits_table(diverse, marks=marks))
             for name, results in ((f"top {len(plain)}", plain), ("breadth", diverse)):
                 figures = results.selection
                 console.print_line(f"{name:8} relevance {figures.relevance:.3f}, redundancy {figures.redundancy:.3f}")
@@ -187,6 +183,7 @@ class Curve:
         return {"query": self.query, "k": self.k, "knee": self.knee, "curves": data}
 
 
+@partial(takes_constraints, rows_alone=True)
 def frontier(
     index_path: IndexPath,
     query: Query,
@@ -194,22 +191,24 @@ def frontier(
     where: Where = None,
     thetas: Annotated[str, typer.Option(help="the values of θ, separated by commas")] = _THETAS,
     sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    on_topic: OnTopic = None,
     plot: Annotated[
         Path | None, typer.Option(help="draw the curve, with the other methods beside it, to this file")
     ] = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
+    *,
+    allowed: dict[str, Any],
 ) -> None:
     """Show the relevance and redundancy that a query allows, θ by θ, and what other methods reach.
 
     All methods choose under the same rules, and redundancy is measured with the same sharpness.
     """
-    allowed = gather(sharpness, distinct, keep_best, on_topic=on_topic)
+    if sharpness is not None:
+        allowed["sharpness"] = sharpness
     with open_index(index_path, encoder) as opened:
-        found = trace_curves(opened, query, k, read_where(where), _read_thetas(thetas), allowed)
+        condition = read_where(where)
+        warn_of_unknown_fields(opened, condition)
+        found = trace_curves(opened, query, k, condition, _read_thetas(thetas), allowed)
     if plot is not None and found is not None:
         plots.draw_frontier(found.curves, f"{query} (k = {found.k})", plot)
     if as_json:
@@ -251,9 +250,9 @@ def trace_curves(
 def print_curve(found: Curve, k: int, plot: Path | None) -> None:
     """Show the curves as a table."""
     title = f"{found.query!r}, k = {found.k}: relevance / redundancy"
-    console.print_table(show.curves_table(found.curves, found.thetas, found.knee, title))
+    console.print_table(title, show.curves_table(found.curves, found.thetas, found.knee))
     if found.k < k:
-        console.print_line(f"You asked for {k} passages. There are {found.k:,} to choose from.")
+        console.print_line(show.few_sentence(k, found.k))
     console.print_line(f"the knee of the curve is at θ = {found.knee:g}" + (f"; plot: {plot}" if plot else ""))
 
 

@@ -36,23 +36,24 @@ def is_wide() -> bool:
 
 
 def print_line(text: str = "", style: str | None = None) -> None:
-    """Print lines on the standard output; the terminal wraps them."""
-    out.print(escape_lines(text), style=style, soft_wrap=True)
+    """Print lines on the standard output. In a terminal they are wrapped between words."""
+    out.print(escape_lines(text), style=style, soft_wrap=not out.is_terminal)
 
 
-def print_table(table: Table) -> None:
-    """Print a table. Its cells were escaped when it was made."""
+def print_table(title: str, table: Table) -> None:
+    """Print a table under its title. Its cells were escaped when it was made."""
+    print_line(title, style="italic")
     out.print(table)
 
 
 def print_error(text: str) -> None:
     """Print an error in red on the error stream."""
-    err.print(escape_lines(f"error: {text}"), style="red", soft_wrap=True)
+    err.print(escape_lines(f"error: {text}"), style="red", soft_wrap=not err.is_terminal)
 
 
 def print_note(text: str) -> None:
     """Print something on the error stream that is not part of the answer."""
-    err.print(escape_lines(text), soft_wrap=True)
+    err.print(escape_lines(text), soft_wrap=not err.is_terminal)
 
 
 def print_json(data: Any) -> None:

@@ -75,9 +75,9 @@ def diagnose(
 
 def print_diagnosis(found: Diagnosis) -> None:
     """Show tables, what their columns mean, examples and the verdict."""
-    console.print_table(show.diagnosis_table(found))
+    console.print_table(show.diagnosis_title(found), show.diagnosis_table(found))
     if found.judged:
-        console.print_table(show.recall_table(found))
+        console.print_table("recall in %, with 95% intervals", show.recall_table(found))
     console.print_line(show.diagnosis_legend(found), style="dim")
     if found.repeats:
         console.print_line("\n" + show.repeats_text(found))

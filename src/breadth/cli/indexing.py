@@ -27,7 +27,7 @@ _CHARACTERS = 1 << 25
 
 
 def index(
-    source: Annotated[Path, typer.Argument(help=f"what to read: {describe_formats()}")],
+    source: Annotated[Path, typer.Argument(help=f"what to read: {describe_formats()}", metavar="SOURCE")],
     output: Annotated[Path, typer.Option("--output", "-o", help="the folder of the index; made if it does not exist")],
     encoder: EncoderOption = None,
     chunk: Annotated[
@@ -175,8 +175,8 @@ def _find_error(reading: Source, done: Added) -> str:
         return f"{reading.path} holds no record, so there is nothing to index"
     reasons = Counter(one.reason for one in reading.skipped)
     reason, count = reasons.most_common(1)[0]
-    share = "all" if count == reading.skipped_count else f"{count:,} of {reading.skipped_count:,}"
-    return f"no record of {reading.path} could be used; {share} for this reason: {reason}{_advise(reading, reason)}"
+    which = "" if count == reading.skipped_count else f"for {count:,} of {reading.skipped_count:,}, "
+    return f"no record of {reading.path} could be used: {which}{reason}{_advise(reading, reason)}"
 
 
 def _advise(reading: Source, reason: str) -> str:

@@ -15,7 +15,7 @@ import typer
 from breadth.arrays import Array
 from breadth.cli import console, show
 from breadth.cli.inputs import read_lines
-from breadth.cli.options import AsJson, Filter, IndexPath, Where, read_where
+from breadth.cli.options import AsJson, Filter, IndexPath, Where, read_where, warn_of_unknown_fields
 from breadth.errors import InputError
 from breadth.filters import matches, read_filter
 from breadth.index import Document, Index
@@ -61,7 +61,9 @@ def export(
     if output is not None and output.exists():
         raise InputError(f"{output} exists; choose another name, or remove it")
     with Index.open(index_path) as opened:
-        lines = _list_lines(opened, read_where(where), vectors)
+        condition = read_where(where)
+        warn_of_unknown_fields(opened, condition)
+        lines = _list_lines(opened, condition, vectors)
         if output is None:
             sys.stdout.flush()
             _write_lines(lines, sys.stdout.buffer)
@@ -94,6 +96,7 @@ def delete(
     condition = read_where(where)
     with Index.open(index_path) as opened:
         if condition is not None:
+            warn_of_unknown_fields(opened, condition)
             wanted = [document.id for document in _list_documents(opened, condition)]
             _confirm(len(wanted), index_path, yes or as_json)
         missing = [identity for identity in wanted if identity not in opened]

@@ -1,4 +1,4 @@
-"""`breadth search`: the set that an index answers to one query."""
+"""`breadth search`: the set that an index, or an engine, answers to one query."""
 
 from __future__ import annotations
 
@@ -10,32 +10,26 @@ import typer
 import breadth
 from breadth.cli import console, show
 from breadth.cli.covering import measure_coverage
+from breadth.cli.engines import CollectionPath, check_engine, open_collection
 from breadth.cli.inputs import read_options, read_scores, read_vector
 from breadth.cli.options import (
     AsJson,
-    Budget,
     Cover,
-    Distinct,
     EncoderOption,
-    Exclude,
-    Floor,
-    GroupBy,
-    IndexPath,
     K,
     Keep,
-    KeepBest,
-    OnTopic,
-    PerGroup,
-    Pin,
     Sharpness,
     Theta,
     Where,
-    gather,
-    open_index,
     read_theta,
     read_where,
+    takes_constraints,
+    warn_of_unknown_fields,
 )
 from breadth.errors import InputError
+from breadth.index import Index
+from breadth.methods.registry import METHODS
+from breadth.searcher import Searcher
 
 PROVE = 0.1
 """Seconds for closing the gap: often enough to prove a set optimal, and hardly noticed at a terminal."""
@@ -43,9 +37,10 @@ PROVE = 0.1
 Hybrid = Annotated[float, typer.Option("--hybrid", help="weight of BM25 beside the vectors, in [0, 1]")]
 
 
+@takes_constraints
 def search(
-    index_path: IndexPath,
-    query: Annotated[str | None, typer.Argument(help="what to search for")] = None,
+    index_path: CollectionPath,
+    query: Annotated[str | None, typer.Argument(help="what to search for", metavar="QUERY")] = None,
     k: K = 10,
     theta: Theta = None,
     keep: Keep = None,
@@ -70,39 +65,38 @@ def search(
         Path | None, typer.Option(help="instead of a text: a unit vector, as .npy or as a JSON list")
     ] = None,
     sharpness: Sharpness = None,
-    distinct: Distinct = None,
-    keep_best: KeepBest = None,
-    group_by: GroupBy = None,
-    per_group: PerGroup = None,
-    pin: Pin = None,
-    exclude: Exclude = None,
-    floor: Floor = None,
-    budget: Budget = None,
-    on_topic: OnTopic = None,
     cover: Cover = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
+    *,
+    allowed: dict[str, Any],
 ) -> None:
     """Show the set that serves a query best, what each passage adds, and what is proved about the set."""
-    options = gather(sharpness, distinct, keep_best, group_by, per_group, pin, exclude, floor, budget, on_topic, cover)
-    options |= read_options(option or []) | {"pool": pool, "time_limit": time_limit}
+    options = allowed | read_options(option or [])
+    options |= {"sharpness": sharpness, "cover": cover, "pool": pool, "time_limit": time_limit}
     chosen_theta = read_theta(theta)
+    if pool is None and method in METHODS and METHODS[method].needs_scores:
+        raise InputError(f"method {method} compares all passages it chooses from; say how many these are: --pool 1000")
     if prove is not None:
         options["prove"] = prove
     elif method == "certified" and keep is None and cover is None and chosen_theta != "auto":
         options["prove"] = PROVE
     asked: dict[str, Any] = {"where": read_where(where), "hybrid": hybrid, "scores": read_scores(scores)}
     wanted = _read_query(query, query_vector, asked["scores"] is not None)
-    with open_index(index_path, encoder) as opened:
+    with open_collection(index_path, encoder) as opened:
+        if isinstance(opened, Searcher):
+            asked = check_engine(asked)
+        else:
+            warn_of_unknown_fields(opened, asked["where"])
         found = opened.search(wanted, k, chosen_theta, keep=keep, method=method, **asked, **options)
-        shares = measure_coverage(opened, wanted, found, asked)
+        shares = measure_coverage(opened, wanted, found, asked) if isinstance(opened, Index) else None
         adds = None if as_json or not len(found) else [reason.loss for reason in found.selection.explain()]
     if as_json:
         console.print_json({**show.results_data(found), **show.shares_data(shares)})
         return
     if len(found):
-        title = f"{query!r}: {len(found)} of {found.searched:,} passages" if query else f"{len(found)} passages"
-        console.print_table(show.hits_table(found, title, adds))
+        what = "" if query is None else f"{query!r}: "
+        console.print_table(f"{what}{len(found)} of {found.searched:,} passages", show.hits_table(found, adds))
         if shares is not None:
             console.print_line(show.coverage_sentence(len(found), *shares))
     show.print_summary(found, k)

@@ -45,14 +45,9 @@ def shares_data(shares: tuple[float, float | None] | None) -> dict[str, float | 
     return {"coverage": share, "top_k_coverage": share if plain is None else plain}
 
 
-def make_table(title: str, expand: bool = False) -> Table:
-    """Make a table without columns. Its title is escaped; whoever adds a cell with a text escapes that."""
-    return Table(title=escape_controls(title), title_justify="left", show_lines=False, expand=expand)
-
-
 def counted(number: int, one: str, several: str) -> str:
     """A number with its noun: "1 passage", "2 passages", "no passages"."""
-    return f"{number or 'no'} {one if number == 1 else several}"
+    return f"{f'{number:,}' if number else 'no'} {one if number == 1 else several}"
 
 
 def coverage_sentence(size: int, share: float, plain_share: float | None) -> str:
@@ -68,9 +63,9 @@ def coverage_sentence(size: int, share: float, plain_share: float | None) -> str
     return f"{who} for {share:.0%} of the relevant material, the top {size} for {plain_share:.0%}."
 
 
-def hits_table(results: Results, title: str, adds: Any = None, marks: dict[str, str] | None = None) -> Table:
+def hits_table(results: Results, adds: Any = None, marks: dict[str, str] | None = None) -> Table:
     """Make a table of passages with their relevance, what each adds, and a mark before some of them."""
-    table = make_table(title, expand=is_wide())
+    table = Table(expand=is_wide())
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("relevance", justify="right", no_wrap=True)
     if adds is not None:
@@ -98,9 +93,9 @@ def _passage_text(hit: Hit, mark: str) -> Text:
     return text
 
 
-def curves_table(curves: Curves, thetas: Sequence[float], knee: float, title: str) -> Table:
+def curves_table(curves: Curves, thetas: Sequence[float], knee: float) -> Table:
     """Make a table of what each method reaches at each θ; the knee stands out."""
-    table = make_table(title)
+    table = Table()
     table.add_column("θ", justify="right")
     for method in curves:
         table.add_column(method, justify="right")
@@ -121,6 +116,11 @@ def curves_data(curves: Curves, thetas: Sequence[float]) -> dict[str, list[dict[
     }
 
 
+def few_sentence(k: int, there: int) -> str:
+    """Say that there are fewer passages than were asked for."""
+    return f"You asked for {k} passages. There {'is' if there == 1 else 'are'} {there:,} to choose from."
+
+
 def print_summary(found: Results, k: int) -> None:
     """Say how many passages there are if there are fewer than k, how they were chosen, and what is proved."""
     if not len(found):
@@ -128,7 +128,7 @@ def print_summary(found: Results, k: int) -> None:
         return
     chosen = found.selection
     if found.searched < k:
-        print_line(f"You asked for {k} passages. There are {found.searched:,} to choose from.")
+        print_line(few_sentence(k, found.searched))
     if len(found) < min(k, found.searched):
         print_line(f"You asked for {k} passages. The rules allow {len(found)} together.")
     among = f" among the {chosen.stats['pool']:,} most relevant" if "pool" in chosen.stats else ""

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from breadth.bootstrap import Estimate
-from breadth.cli.show import SHOWN, make_table
+from breadth.cli.show import SHOWN
 from breadth.display import shorten
 from breadth.index.diagnosis import Diagnosis
 from breadth.index.profiles import Profile
@@ -18,10 +18,14 @@ _EXAMPLES = 3
 """How many passages an example of a repetition shows."""
 
 
+def diagnosis_title(found: Diagnosis) -> str:
+    """Say what was asked."""
+    kind = "beginnings of passages as queries" if found.sampled else "questions" if found.judged else "queries"
+    return f"{found.queries} {kind}, k = {found.k}, {found.documents:,} passages"
+
+
 def diagnosis_table(found: Diagnosis) -> Table:
     """Make a table of what the sets of each setting are like; the suggested setting stands out."""
-    kind = "beginnings of passages as queries" if found.sampled else "questions" if found.judged else "queries"
-    title = f"{found.queries} {kind}, k = {found.k}, {found.documents:,} passages"
     rows = [
         [
             f"{profile.redundant:.1%} ({profile.affected:.0%})",
@@ -31,7 +35,7 @@ def diagnosis_table(found: Diagnosis) -> Table:
         ]
         for profile in found.profiles
     ]
-    return _settings_table(found, title, ("near-copies", "off-topic", "best hit dropped", "relevance kept"), rows)
+    return _settings_table(found, ("near-copies", "off-topic", "best hit dropped", "relevance kept"), rows)
 
 
 def recall_table(found: Diagnosis) -> Table:
@@ -41,7 +45,7 @@ def recall_table(found: Diagnosis) -> Table:
         gaps = (judgement.over_top_k, judgement.behind_best)
         rows.append([_percent_cell(judgement.recall), *(_percent_cell(gap, "+") for gap in gaps)])
     heads = ("recall", "minus top-k's", "minus the best")
-    return _settings_table(found, "recall in %, with 95% intervals", heads, rows)
+    return _settings_table(found, heads, rows)
 
 
 def _percent_cell(value: Estimate, sign: str = "") -> str:
@@ -49,8 +53,8 @@ def _percent_cell(value: Estimate, sign: str = "") -> str:
     return mean if low == high else f"{mean} ({low}, {high})"
 
 
-def _settings_table(found: Diagnosis, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = make_table(title)
+def _settings_table(found: Diagnosis, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table()
     table.add_column("setting", no_wrap=True)
     for head in heads:
         table.add_column(head, justify="right")

@@ -19,7 +19,7 @@ class Pinned(Constraint):
     ids: Ids
 
     arguments = ("pinned",)
-    options = (Option("pinned", list[str], "id of a passage that must be chosen (repeatable)", "--pin"),)
+    options = (Option("pinned", list[str], "id of a passage that must be chosen (repeatable)", ("--pin",)),)
 
     @classmethod
     def read(cls, given: Given, scope: Scope) -> Pinned | None:
@@ -39,7 +39,7 @@ class Excluded(Constraint):
     ids: Ids
 
     arguments = ("excluded",)
-    options = (Option("excluded", list[str], "id of a passage to leave out (repeatable)", "--exclude"),)
+    options = (Option("excluded", list[str], "id of a passage to leave out (repeatable)", ("--exclude",)),)
     of_rows = True
 
     @classmethod

@@ -34,13 +34,13 @@ class Scope:
 class Option:
     """An option of the command line: the keyword of `Index.search` that it sets, its type, and its help.
 
-    `flag` is its name there, if it is not the keyword's own.
+    `flags` are its names there, if they are not the keyword's own.
     """
 
     keyword: str
     type: Any
     help: str
-    flag: str | None = None
+    flags: tuple[str, ...] = ()
 
 
 class Pairs(Protocol):

@@ -19,7 +19,7 @@ class Floor(Constraint):
     least: float
 
     arguments = ("floor",)
-    options = (Option("floor", float, "least relevance of a passage"),)
+    options = (Option("floor", float, "least relevance of a passage", ("--floor", "--min-score")),)
     of_rows = True
 
     @classmethod

@@ -1,5 +1,6 @@
 """From text to unit vectors. `encoder("…")` makes an encoder from a short description."""
 
+from breadth.encoders.address import check_address, hide_password
 from breadth.encoders.builtin import BuiltinEncoder
 from breadth.encoders.model2vec import Model2VecEncoder
 from breadth.encoders.onnx import OnnxEncoder
@@ -20,6 +21,8 @@ __all__ = [
     "OpenAIEncoder",
     "SentenceTransformersEncoder",
     "Vectors",
+    "check_address",
     "encoder",
+    "hide_password",
     "unit_rows",
 ]

@@ -49,7 +49,7 @@ def faiss(
         with engine_errors(f"FAISS cannot read {index}", RuntimeError):
             index = package.read_index(str(index))
     opened = FaissOracle(package, index, nprobe, ef_search, Documents(documents))
-    return opened if where is None else opened.filtered(where)
+    return opened if where is None else opened._filter(where)
 
 
 class FaissOracle:
@@ -68,13 +68,16 @@ class FaissOracle:
         self._nprobe = None if nprobe is None else check_count(nprobe, "nprobe")
         self._ef = None if ef_search is None else check_count(ef_search, "ef_search")
         self._allowed: Ids | None = None
+        self._selector: Any = None
         self.where: Mapping[str, Any] | None = None
         self.dim = int(index.d)
         self.lossy = self._layers.lossy
         if documents:
             self.documents, self.filtered = self._find_documents, self._filter
-        sample = self._layers.ids()[:: max(1, self.size // SAMPLE)]
-        self.rows(sample)
+        every = self._layers.ids()
+        if len(every) and every.min() < 0:
+            raise InputError(f"the FAISS index has the id {every.min()}; ids must be whole numbers from 0 on")
+        self.rows(every[:: max(1, self.size // SAMPLE)])
 
     @property
     def size(self) -> int:
@@ -136,25 +139,22 @@ class FaissOracle:
         """Return an oracle over the rows whose metadata, given as `documents`, fulfil a filter."""
         found = self._documents.match(read_filter(where))
         other = copy(self)
-        other._allowed = found if self._allowed is None else np.intersect1d(found, self._allowed)
+        other._allowed = np.intersect1d(found, self._layers.ids() if self._allowed is None else self._allowed)
+        other._selector = self._faiss.IDSelectorBatch(other._allowed)
         other.where = join_filters(self.where, where)
-        if self._documents:
-            other.documents, other.filtered = other._find_documents, other._filter
+        other.documents, other.filtered = other._find_documents, other._filter
         return other
 
     def _search(self, asked: Array, m: int) -> tuple[Vector, Ids]:
         """Search, and search further where FAISS finds fewer rows than there are."""
         nprobe, ef = self._nprobe, self._ef
         while True:
-            parameters = self._layers.parameters(nprobe, ef, m, self._selector())
+            parameters = self._layers.parameters(nprobe, ef, m, self._selector)
             measured, ids = self._index.search(asked, m, params=parameters)
             wider = self._layers.widen(nprobe, ef, m)
             if wider is None or (ids >= 0).all():
                 return measured, ids
             nprobe, ef = wider
-
-    def _selector(self) -> Any:
-        return None if self._allowed is None else self._faiss.IDSelectorBatch(self._allowed)
 
 
 class Layers:

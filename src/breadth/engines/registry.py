@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from breadth.engines import chroma, faiss, lancedb, milvus, pgvector, qdrant, usearch
+from breadth.engines import chroma, faiss, lancedb, milvus, pgvector, qdrant, ray, usearch
 from breadth.engines.address import Locate, one_place, place_and_part
 
 
@@ -176,6 +176,20 @@ ENGINES: dict[str, Engine] = {
             mean=False,
             filters=True,
             audits=True,
+        ),
+        Engine(
+            name="ray",
+            open=ray.ray,
+            form="ray:FILE",
+            locate=one_place("vectors"),
+            extra="ray",
+            description="a matrix over the workers of a Ray cluster",
+            exact="always",
+            ids="whole numbers",
+            rows="with the ids",
+            mean=True,
+            filters=False,
+            audits=False,
         ),
     )
 }

@@ -56,7 +56,7 @@ def usearch(
     if expansion_search is not None:
         index.expansion_search = check_count(expansion_search, "expansion_search")
     opened = USearchOracle(index, exact, Documents(documents))
-    return opened if where is None else opened.filtered(where)
+    return opened if where is None else opened._filter(where)
 
 
 class USearchOracle:

@@ -193,6 +193,6 @@ def _read_number(text: str) -> int | float:
     digits = text.lstrip("+-")
     if not digits.isdigit():
         return float(text)
-    if len(digits) > 400:
-        raise InputError(f"the filter holds a number of {len(digits)} digits; at most 400 are read")
+    if len(digits) > 300:
+        raise InputError(f"the filter holds a number of {len(digits)} digits; at most 300 are read")
     return int(text)

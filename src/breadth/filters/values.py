@@ -20,6 +20,7 @@ Scalar = str | int | float | bool | None
 Kind = str
 """The type of a value in comparisons: "text", "number", "truth" or "null"; "list" and "dict" compare with nothing."""
 
+_LARGEST = 10**300
 MAX_DEPTH = 16
 """How deep lists and dicts in metadata, and conditions in a filter, may be nested."""
 
@@ -29,8 +30,12 @@ def plain_scalar(value: Any, name: str) -> Scalar:
     plain = simplify(value)
     if isinstance(plain, str):
         return check_text(plain, name)
-    if plain is None or isinstance(plain, (bool, int)):
+    if plain is None or isinstance(plain, bool):
         return plain
+    if isinstance(plain, int):
+        if abs(plain) < _LARGEST:
+            return plain
+        raise InputError(f"{name} is a whole number of more than 300 digits; pass it as text")
     if isinstance(plain, float):
         if math.isfinite(plain):
             return plain

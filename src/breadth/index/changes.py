@@ -14,8 +14,10 @@ from breadth.index.documents import Document, metadata_json
 from breadth.index.entries import remove_entries, write_entries
 from breadth.index.store import Segment, View, document_crc, segment_crc, vector_crc, write_runs
 
-_FREE_PAGES, _PAGES_AT_ONCE = 1024, 2048
+_FREE_PAGES, _PAGES_AT_ONCE = 256, 256
 """More free pages than these, and more than a quarter of the file, are given back, some with each change."""
+_AT_ONCE = 1000
+"""Documents that are held in memory at a time."""
 
 
 @contextmanager
@@ -57,9 +59,8 @@ class Change:
         self._count += len(documents)
         rows = []
         for number, document in zip(numbers.tolist(), documents, strict=True):
-            metadata = metadata_json(document)
-            crc = document_crc(number, document, metadata)
-            rows.append((number, document.id, document.parent, document.text, metadata, crc))
+            kept = (number, document.id, document.parent, document.text, metadata_json(document))
+            rows.append((*kept, document_crc(*kept)))
         self._db.executemany("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", rows)
         self._db.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", [(row[0], row[3]) for row in rows])
         write_entries(self._db, [(n, d.metadata) for n, d in zip(numbers.tolist(), documents, strict=True)])
@@ -100,11 +101,13 @@ class Change:
 
     def remove_documents(self, ids: Sequence[str]) -> int:
         """Remove documents and return how many there were."""
-        found = self._view.find_numbers(ids)
-        numbers = sorted(found.values())
-        for number, document in zip(numbers, self._view.documents(numbers), strict=True):
-            remove_entries(self._db, number, document.metadata)
-            self._db.execute("INSERT INTO words(words, rowid, text) VALUES ('delete', ?, ?)", (number, document.text))
+        numbers = sorted(self._view.find_numbers(ids).values())
+        for start in range(0, len(numbers), _AT_ONCE):
+            some = numbers[start : start + _AT_ONCE]
+            for number, document in zip(some, self._view.documents(some), strict=True):
+                remove_entries(self._db, number, document.metadata)
+                gone = (number, document.text)
+                self._db.execute("INSERT INTO words(words, rowid, text) VALUES ('delete', ?, ?)", gone)
         rows = [(number,) for number in numbers]
         self._db.executemany("DELETE FROM documents WHERE number = ?", rows)
         self._waiting -= self._db.executemany("DELETE FROM pending WHERE number = ?", rows).rowcount if rows else 0
@@ -118,7 +121,7 @@ def give_back_space(db: sqlite3.Connection, everything: bool) -> None:
     free, pages = (int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count"))
     if everything:
         db.execute("INSERT INTO words(words) VALUES ('optimize')")
-        db.execute("PRAGMA incremental_vacuum").fetchall()
+        db.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     elif free > max(_FREE_PAGES, pages // 4):
-        db.execute(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})").fetchall()
+        db.executescript(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from breadth.errors import BreadthError, DamagedError
 from breadth.index.collection import Collection
 from breadth.index.entries import list_entries
+from breadth.index.schema import TOKENIZER
 from breadth.index.snapshot import Snapshot
 from breadth.index.store import View
 from breadth.oracles.compact import CompactOracle
@@ -41,16 +42,19 @@ class Check:
 
 def check(collection: Collection) -> Check:
     """Read the whole index, and compare everything that can be compared."""
-    problems: list[str] = []
-    documents = segments = 0
+    notes = tuple(_list_notes(collection))
     try:
-        with collection.reading() as view:
-            documents, segments = view.state().documents, len(view.segments())
-            for examine in (_check_tables, _check_documents, _check_vectors):
-                problems += _collect(examine, collection, view)
+        return replace(collection.read(lambda view: _examine(collection, view)), notes=notes)
     except (BreadthError, FileNotFoundError) as error:
-        problems.append(str(error))
-    return Check(documents, segments, tuple(problems), tuple(_list_notes(collection)))
+        return Check(0, 0, (str(error),), notes)
+
+
+def _examine(collection: Collection, view: View) -> Check:
+    documents, segments = view.state().documents, len(view.segments())
+    problems: list[str] = []
+    for examine in (_check_tables, _check_documents, _check_words, _check_vectors):
+        problems += _collect(examine, collection, view)
+    return Check(documents, segments, tuple(problems))
 
 
 def _collect(examine: Callable[[Collection, View], Iterator[str]], collection: Collection, view: View) -> list[str]:
@@ -92,6 +96,24 @@ def _check_documents(collection: Collection, view: View) -> Iterator[str]:
     (stored,) = view.db.execute("SELECT count(*) FROM entries").fetchone()
     if stored != entries:
         yield f"index.sqlite: filters see {stored} entries, and there are {entries}"
+
+
+def _check_words(collection: Collection, view: View) -> Iterator[str]:
+    """Make the full text anew, in a temporary table, and compare which words it has how often."""
+    db, tables = view.db, ("terms", "terms_anew", "words_anew")
+    for name in tables:
+        db.execute(f"DROP TABLE IF EXISTS temp.{name}")
+    db.execute(f"CREATE VIRTUAL TABLE temp.words_anew USING fts5(text, content='', tokenize='{TOKENIZER}')")
+    db.execute("INSERT INTO temp.words_anew(rowid, text) SELECT number, text FROM main.documents")
+    db.execute("CREATE VIRTUAL TABLE temp.terms_anew USING fts5vocab('temp', 'words_anew', 'row')")
+    db.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'words', 'row')")
+    for one, other in (("terms", "terms_anew"), ("terms_anew", "terms")):
+        differ = f"SELECT term, doc, cnt FROM temp.{one} EXCEPT SELECT term, doc, cnt FROM temp.{other}"
+        (count,) = db.execute(f"SELECT count(*) FROM ({differ})").fetchone()
+        if count:
+            yield f"index.sqlite: in the full text, {count} words stand more or less often than in the documents"
+    for name in tables:
+        db.execute(f"DROP TABLE temp.{name}")
 
 
 def _check_vectors(collection: Collection, view: View) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from breadth.errors import DamagedError, StoreError
+from breadth.errors import DamagedError, InputError, StoreError
 from breadth.filters import Condition
 from breadth.index.connections import Connections, StaleError
 from breadth.index.entries import evaluate
@@ -134,7 +134,10 @@ class Collection:
             return known
         path = self.layout.segments / segment.file
         path.stat()  # raises an error if a writer has removed it
-        opened = CompactOracle.open(path)
+        try:
+            opened = CompactOracle.open(path)
+        except InputError as error:
+            raise DamagedError(f"{error}; restore it from a copy, or make the index again") from error
         if opened.mark != segment.mark or opened.size != len(segment.numbers) or opened.dim != self.dim:
             raise DamagedError(
                 f"{path} is not the file that the index wrote there; restore it from a copy, or make the index again"

@@ -43,6 +43,13 @@ class Document:
             raise InputError(f"document {self.id!r}: metadata must be a dictionary, got {self.metadata!r}")
         object.__setattr__(self, "metadata", plain_metadata(self.metadata, f"document {self.id!r}: metadata"))
 
+    @classmethod
+    def restore(cls, identity: str, text: str, metadata: dict[str, Any], parent: str | None) -> Document:
+        """Make a document from what an index holds. It was checked when it was written."""
+        document = object.__new__(cls)
+        document.__dict__.update(id=identity, text=text, metadata=metadata, parent=parent)
+        return document
+
     @property
     def root(self) -> str:
         """The id of the whole document: its parent's, or its own."""

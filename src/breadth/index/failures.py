@@ -53,6 +53,13 @@ def _explain_full(folder: Path, error: Exception) -> StoreError:
     )
 
 
+def _explain_disk(folder: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"{folder}: the disk is full, a file may not grow, or the disk fails ({error}); what was committed is safe, "
+        "the rest was not written: see to the disk and do it again"
+    )
+
+
 def _explain_read_only(folder: Path, error: Exception) -> StoreError:
     return StoreError(f"{folder} cannot be written ({error}); it can be searched. Make it writable to change it")
 
@@ -73,7 +80,7 @@ _MESSAGES = {
     "malformed": _explain_damage,
     "not a database": _explain_damage,
     "decode to utf-8": _explain_damage,
-    "disk i/o error": _explain_damage,
+    "disk i/o error": _explain_disk,
     "no such table": _explain_damage,
     "no such column": _explain_damage,
 }

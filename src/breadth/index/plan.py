@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,15 +36,18 @@ class Plan:
     conflicts: dict[str, str] = field(default_factory=dict)
 
 
-def make_plan(view: View, snapshot: Snapshot | None, batch: Sequence[Document], rows: Rows | None, whole: bool) -> Plan:
+def make_plan(
+    view: View, batch: Sequence[Document], rows: Rows | None, whole: bool, read: Callable[[], Snapshot]
+) -> Plan:
     """Compare a batch with what is stored. Where the rows are given, a document with another row has changed.
 
     whole   the batch holds all pieces of its documents: pieces that are stored but not in the batch are not wanted.
+    read    gets the rows that are stored, if they are needed.
     """
     plan = Plan()
     places = sorted({document.id: place for place, document in enumerate(batch)}.values())
     stored = view.find([batch[place].id for place in places])
-    other_rows = _find_other_rows(snapshot, batch, places, stored, rows)
+    other_rows = _find_other_rows(batch, places, stored, rows, read)
     for place in places:
         document = batch[place]
         known = stored.get(document.id)
@@ -65,21 +68,19 @@ def make_plan(view: View, snapshot: Snapshot | None, batch: Sequence[Document], 
 
 
 def _find_other_rows(
-    snapshot: Snapshot | None,
     batch: Sequence[Document],
     places: Sequence[int],
     stored: dict[str, StoredRow],
     rows: Rows | None,
+    read: Callable[[], Snapshot],
 ) -> set[int]:
     """The places of documents whose content is stored, but with another row."""
-    if rows is None or snapshot is None:
-        return set()
     same = [p for p in places if batch[p].id in stored and stored[batch[p].id].holds(batch[p])]
-    if not same:
+    if rows is None or not same:
         return set()
     numbers = np.array([stored[batch[place].id].number for place in same], dtype=np.int64)
     order = np.argsort(numbers)
-    kept = snapshot.restricted(numbers[order]).rows(np.arange(len(order)))
+    kept = read().restricted(numbers[order]).rows(np.arange(len(order)))
     return {same[at] for at, row in zip(order.tolist(), kept, strict=True) if not np.array_equal(row, rows[same[at]])}
 
 

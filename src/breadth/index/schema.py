@@ -9,7 +9,9 @@ from pathlib import Path
 from breadth.oracles.compact.writer import sync_folder
 
 FORMAT = 2
-_SCHEMA = """
+TOKENIZER = "porter unicode61"
+"""How texts are cut into words."""
+_SCHEMA = f"""
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE state (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -34,7 +36,7 @@ CREATE TABLE entries (  -- what the fields of documents hold: every filter is an
   name INTEGER NOT NULL, kind INTEGER NOT NULL, value NOT NULL, number INTEGER NOT NULL,
   PRIMARY KEY (name, kind, value, number)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5(text, content='documents', content_rowid='number', tokenize='porter unicode61');
+CREATE VIRTUAL TABLE words USING fts5(text, content='documents', content_rowid='number', tokenize='{TOKENIZER}');
 """
 
 

@@ -168,9 +168,9 @@ class View:
             yield from self.db.execute(f"{sql} ({','.join('?' * len(some))})", some).fetchall()
 
 
-def document_crc(number: int, document: Document, metadata: str) -> int:
+def document_crc(number: int, identity: str, parent: str | None, text: str, metadata: str) -> int:
     """The checksum of a document as it is stored."""
-    return zlib.crc32("\0".join((str(number), document.id, document.parent or "", document.text, metadata)).encode())
+    return zlib.crc32("\0".join((str(number), identity, parent or "", text, metadata)).encode())
 
 
 def vector_crc(number: int, vector: bytes) -> int:
@@ -206,10 +206,8 @@ def _read_segment(file: str, mark: str, runs: bytes, crc: int) -> Segment:
 
 def _read_document(number: int, identity: str, parent: str | None, text: str, metadata: str, crc: int) -> Document:
     try:
-        document = Document(identity, text, json.loads(metadata), parent)
-        good = document_crc(number, document, metadata) == crc
+        if document_crc(number, identity, parent, text, metadata) == crc:
+            return Document.restore(identity, text, json.loads(metadata), parent)
     except (ValueError, TypeError, RecursionError):
-        good = False
-    if not good:
-        raise DamagedError(f"index.sqlite is damaged: the document in row {number} does not match its checksum")
-    return document
+        pass
+    raise DamagedError(f"index.sqlite is damaged: the document in row {number} does not match its checksum")

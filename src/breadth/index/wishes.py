@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +49,10 @@ class Wishes:
         if self.group_by is not None:
             _check_field(self.group_by, view)
             field = self.group_by
-            told["groups"] = lambda ids: [_label(document, field) for document in shelf.read(ids)]
+            told["groups"] = lambda ids: [read_label(document.metadata, field) for document in shelf.read(ids)]
             told.setdefault("per_group", 1)
+        elif told.get("per_group") is not None:
+            raise InputError("per_group needs group_by=, the metadata field whose values are the groups")
         if self.budget is not None:
             count = self.count or count_words
             told["costs"] = lambda ids: [count(document.text) for document in shelf.read(ids)]
@@ -87,9 +89,9 @@ def _check_field(field: str, view: View) -> None:
         raise InputError(f"group_by: no document has the field {field!r}; there are {listed or 'none'}")
 
 
-def _label(document: Document, field: str) -> Any:
+def read_label(metadata: Mapping[str, Any], field: str) -> Any:
     """The group of a document: the value of the field, None without it. Lists and dicts are groups by their content."""
-    value = look_up(document.metadata, field)
+    value = look_up(metadata, field)
     if value is MISSING:
         return None
     return json.dumps(value, sort_keys=True) if isinstance(value, (list, dict)) else value

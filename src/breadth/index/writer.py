@@ -21,6 +21,7 @@ import numpy as np
 from breadth.arrays import Array, Ids
 from breadth.checks import check_count, check_lengths, check_vectors, square_lengths
 from breadth.errors import BreadthError, InputError
+from breadth.foreign import to_array
 from breadth.index import merging
 from breadth.index.changes import change, give_back_space
 from breadth.index.collection import Collection
@@ -36,6 +37,8 @@ from breadth.oracles.compact import CompactOracle, save_together
 
 BATCH = 4096
 """Documents that are committed together."""
+_PATIENCE = 0.5
+"""Seconds to wait for another writer before its being there is an error."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,11 @@ class Writer:
     def find_conflicts(self, documents: Sequence[Document], whole: bool) -> set[str]:
         """Return the ids of documents that the index holds with other content."""
         checked = list(check_documents(documents))
-        plan = self._collection.read(lambda view: make_plan(view, None, checked, None, whole))
-        return set(plan.conflicts)
+
+        def read(view: View) -> Plan:
+            return make_plan(view, checked, None, whole, lambda: self._collection.snapshot(view))
+
+        return set(self._collection.read(read).conflicts)
 
     @contextmanager
     def _lock(self) -> Iterator[sqlite3.Connection]:
@@ -128,7 +134,7 @@ class Writer:
         with self._mutex, ExitStack() as held:
             db = self._collection.connections.writer()
             with self._reported():
-                held.enter_context(Lock(self._layout.lock))
+                held.enter_context(Lock(self._layout.lock, _PATIENCE))
                 if not self._tidy:
                     self._remove_unnamed_files(db)
                     self._tidy = True
@@ -154,8 +160,7 @@ class Writer:
         if rows is not None:
             check_lengths(square_lengths(rows), start, "vectors")
         with self._reported():
-            snapshot = None if rows is None else self._collection.snapshot(view)
-            plan = make_plan(view, snapshot, batch, rows, whole)
+            plan = make_plan(view, batch, rows, whole, lambda: self._collection.snapshot(view))
         if plan.conflicts and not replace:
             raise InputError(next(iter(plan.conflicts.values())))
         documents = [batch[place] for place in plan.new]
@@ -191,7 +196,10 @@ class Writer:
         return kept, np.ascontiguousarray(rows[known])
 
     def _check_vectors(self, vectors: Any) -> Array:
-        rows = check_vectors(vectors, "vectors")
+        array = to_array(vectors, "vectors")
+        if array.shape in ((0,), (0, self._encoder.dim)):  # no documents, no rows
+            return np.empty((0, self._encoder.dim), dtype=np.float32)
+        rows = check_vectors(array, "vectors")
         if rows.shape[1] != self._encoder.dim:
             raise InputError(f"vectors must have {self._encoder.dim} columns, as the index has; got shape {rows.shape}")
         return rows
@@ -220,7 +228,8 @@ class Writer:
         self._removed = merging.FLUSH  # there is a new file, so look at all of them
 
     def _maintain(self, db: sqlite3.Connection) -> None:
-        """Merge files where there are many, and write those anew of which much was deleted."""
+        """Merge files where there are many, write those anew of which much was deleted, and give back space."""
+        give_back_space(db, everything=False)
         if self._removed < merging.FLUSH:
             return
         self._removed = 0
@@ -235,7 +244,6 @@ class Writer:
                 break
             segments = [segment for segment, _ in snapshot.segments[run]]
             self._replace_segments(db, segments, [part for part in own[run] if part is not None])
-        give_back_space(db, everything=False)
 
     def _replace_segments(
         self, db: sqlite3.Connection, segments: Sequence[Segment], parts: Sequence[Part], clear_pending: bool = False

@@ -6,6 +6,7 @@ from breadth.engines.lancedb import lancedb
 from breadth.engines.milvus import milvus
 from breadth.engines.pgvector import apgvector, pgvector
 from breadth.engines.qdrant import qdrant, qdrant_edge
+from breadth.engines.ray import ray
 from breadth.engines.usearch import usearch
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.compact import CompactOracle
@@ -68,5 +69,6 @@ __all__ = [
     "pgvector",
     "qdrant",
     "qdrant_edge",
+    "ray",
     "usearch",
 ]

@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ FUSED = 8
 _LEAST = 4096
 """A block with fewer rows than this is not worth a thread of its own."""
 _executor: ThreadPoolExecutor | None = None
+_running = 0
 _lock = threading.Lock()
 
 
@@ -34,15 +36,34 @@ def threads() -> int:
 
 
 def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int = _LEAST) -> None:
-    """Call visit(start, stop) for the blocks of 0 … total, several at a time; `step` is the most rows of a block."""
-    together = threads() if kernels.current().SPREADS else 1  # else one call uses all cores itself
-    parts = list(spans(total, min(step, max(least, -(-total // together)))))
-    if len(parts) == 1 or together == 1:
-        for start, stop in parts:
-            visit(start, stop)
-        return
-    for _ in _shared_executor().map(lambda span: visit(*span), parts):
-        pass
+    """Call visit(start, stop) for the blocks of 0 … total, several at a time; `step` is the most rows of a block.
+
+    Sweeps that run at the same time share the cores: each then uses fewer of them, down to its own thread alone.
+    """
+    with _sharing() as sweeps:
+        spread = threads() // sweeps if kernels.current().SPREADS else 1  # else one call uses all cores itself
+        together = max(1, spread)
+        parts = list(spans(total, min(step, max(least, -(-total // together)))))
+        if len(parts) == 1 or together == 1:
+            for start, stop in parts:
+                visit(start, stop)
+            return
+        for _ in _shared_executor().map(lambda span: visit(*span), parts):
+            pass
+
+
+@contextmanager
+def _sharing() -> Iterator[int]:
+    """Count this sweep as running, and give the number of those that run."""
+    global _running
+    with _lock:
+        _running += 1
+        sweeps = _running
+    try:
+        yield sweeps
+    finally:
+        with _lock:
+            _running -= 1
 
 
 def spans(total: int, step: int) -> Iterator[tuple[int, int]]:
@@ -62,8 +83,8 @@ def _shared_executor() -> ThreadPoolExecutor:
 
 def _reset_after_fork() -> None:
     """Forget the threads in a child process, which has none of its parent's."""
-    global _executor, _lock
-    _executor, _lock = None, threading.Lock()
+    global _executor, _lock, _running
+    _executor, _lock, _running = None, threading.Lock(), 0
 
 
 if hasattr(os, "register_at_fork"):

@@ -158,7 +158,9 @@ class Source:
             return "" if isinstance(text, str) else "the text is not a text"
         if isinstance(text, str) and text.strip():
             return ""
-        return f"no text: the field {self.text_field or ' or '.join(TEXT_FIELDS)} is missing or empty"
+        if self.text_field is not None:
+            return f"no text: the field {self.text_field} is missing or empty"
+        return f"no text: none of the fields {', '.join(TEXT_FIELDS)} holds any"
 
     def _make_pieces(self, identity: str, text: str, metadata: dict[str, Any]) -> Iterator[Document]:
         assert self.words is not None

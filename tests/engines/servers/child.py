@@ -76,20 +76,26 @@ def running(
     user: str | None = None,
     environment: Mapping[str, str] | None = None,
     files: Sequence[int] = (),
+    directory: Path | None = None,
     stop: signal.Signals = signal.SIGTERM,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command, in a folder, until the block ends. The kernel ends it too if this process dies.
+    """Run a command until the block ends. The kernel ends it too if this process dies.
 
-    `user`: run it as this user. `files`: file descriptors that it inherits. `stop`: the signal that asks it to stop.
-    What it prints goes to `log` in the folder.
+    `user`: run it as this user. `files`: file descriptors that it inherits. `directory`: where it runs; the default is
+    the folder. `stop`: the signal that asks it to stop. What it prints goes to `log` in the folder.
     """
     changed = [f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
     wrapped = ["setpriv", "--pdeathsig", "KILL", *changed, "--", *map(str, command)]
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(
-            wrapped, cwd=folder, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, stdout=log,
-            stderr=subprocess.STDOUT, pass_fds=files,
-        )  # fmt: skip
+            wrapped,
+            cwd=directory or folder,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            pass_fds=files,
+        )
     try:
         yield process
     finally:

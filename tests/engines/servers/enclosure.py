@@ -21,6 +21,8 @@ from pathlib import Path
 
 _SET_FLAGS, _UP = 0x8914, 0x1 | 0x40
 """Linux: the request that sets the flags of a network device, and the flags "up" and "running"."""
+_MARK = "BREADTH_ENCLOSED"
+"""The environment variable that tells a program that it is inside."""
 
 
 def enclosed(command: Sequence[str], listener: socket.socket | None = None, port: int = 0) -> list[str]:
@@ -33,6 +35,11 @@ def enclosed(command: Sequence[str], listener: socket.socket | None = None, port
     spaces = ["unshare", *privileges, "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
     file = -1 if listener is None else listener.fileno()
     return [*spaces, sys.executable, str(Path(__file__)), str(file), str(port), *command]
+
+
+def is_inside() -> bool:
+    """Say whether this process runs in an enclosure."""
+    return _MARK in os.environ
 
 
 def _raise_loopback() -> None:
@@ -74,7 +81,7 @@ async def _relay_while(server: subprocess.Popen[bytes], file: int, port: int) ->
 def main(file: str, port: str, *command: str) -> None:
     """Run the command, and relay until it ends."""
     _raise_loopback()
-    server = subprocess.Popen(command)
+    server = subprocess.Popen(command, env={**os.environ, _MARK: "1"})
     if int(file) >= 0:
         asyncio.run(_relay_while(server, int(file), int(port)))
     sys.exit(server.wait())

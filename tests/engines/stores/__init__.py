@@ -6,10 +6,10 @@ Each engine has a file here, which lists its stores: the engine with one kind of
 
 from __future__ import annotations
 
-from tests.engines.stores import chroma, faiss, lancedb, milvus, pgvector, qdrant, usearch
+from tests.engines.stores import chroma, faiss, lancedb, milvus, pgvector, qdrant, ray, usearch
 from tests.engines.stores.store import Place, Store
 
-_MODULES = (faiss, usearch, lancedb, chroma, pgvector, milvus, qdrant)
+_MODULES = (faiss, usearch, lancedb, chroma, pgvector, milvus, qdrant, ray)
 
 STORES: dict[str, Store] = {store.name: store for module in _MODULES for store in module.STORES}
 

@@ -22,7 +22,7 @@ def gather_documents(rows, keys, metadata, texts):
 
 def fill_with(factory: str, metric: int = faiss.METRIC_INNER_PRODUCT, **settings):
     def fill(place: Place, rows, keys=None, metadata=None, texts=None):
-        lists = max(1, min(int(len(rows) ** 0.5), len(rows) // 40))
+        lists = max(1, min(int(len(rows) ** 0.5), len(rows) // 8))
         index = faiss.index_factory(rows.shape[1], factory.format(lists=lists), metric)
         if not index.is_trained:
             index.train(rows)

@@ -8,7 +8,7 @@ import qdrant_edge as edge
 from qdrant_client import QdrantClient, models
 
 import breadth
-from tests.engines.stores.store import Place, Store
+from tests.engines.stores.store import MAIN_CHECKS, Place, Store
 
 
 def make_payloads(rows, metadata, texts):
@@ -67,12 +67,31 @@ def fill_edge(distance: edge.Distance, indexed: bool, **settings):
     return fill
 
 
+LAMBDA = 0.5
+"""The weight of relevance in MMR, as LangChain has it by default."""
+
+
+def mmr_of_client(oracle, query, k, fetched):
+    """The ids that Qdrant's own MMR chooses."""
+    door = oracle._door
+    asked = models.NearestQuery(
+        nearest=query.tolist(), mmr=models.Mmr(diversity=1.0 - LAMBDA, candidates_limit=fetched)
+    )
+    return [point.id for point in door._client.query_points(door._collection, query=asked, limit=k).points]
+
+
+def mmr_of_edge(oracle, query, k, fetched):
+    """The ids that the MMR of Qdrant Edge chooses."""
+    asked = edge.QueryRequest(limit=k, query=edge.Mmr(query.tolist(), LAMBDA, fetched))
+    return [point.id for point in oracle._door._shard.query(asked)]
+
+
 NORMALISES = {"checks_lengths": False, "row_error": 2e-7}
-client_store = partial(Store, "qdrant", exact=True)
-edge_store = partial(Store, "qdrant_edge")
+client_store = partial(Store, "qdrant", exact=True, mmr=mmr_of_client)
+edge_store = partial(Store, "qdrant_edge", mmr=mmr_of_edge)
 STORES = (
     client_store("memory", fill_client("Dot", True), keys=(None, "uuid"), measured=True),
-    client_store("folder", fill_client("Dot", False)),
+    client_store("folder", fill_client("Dot", False), options={"only": MAIN_CHECKS}),
     client_store("cosine", fill_client("Cosine", True), options=NORMALISES),
     client_store("euclid", fill_client("Euclid", True), options={"tolerance": 2e-6}),
     edge_store("scan", fill_edge(edge.Distance.Dot, False, exact=True), exact=True, keys=(None, "uuid"), measured=True),

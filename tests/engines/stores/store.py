@@ -12,6 +12,19 @@ from typing import Any
 import numpy as np
 
 _NUMBERS = count()
+MAIN_CHECKS = (
+    "queries",
+    "directions",
+    "rows",
+    "rows with ids",
+    "documents",
+    "filters",
+    "audit",
+    "default selection",
+    "sharpness 1",
+    "constraints",
+)
+"""What a further store of an engine is asked, where each collection takes seconds to make."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,7 @@ class Store:
     metadata    whether it holds metadata and takes filters
     options     further arguments of `check_oracle`
     serve       starts a server in a folder and stops it: a context manager
+    enclosed    whether engine and client must run in an enclosure (tests/engines/servers/enclosure.py)
     measured    whether `python -m benchmarks engines` measures it; of an engine without such a store, the first one
     plain_top   `plain_top(oracle, query, k)`: one plain search of the engine by its own client, for the benchmark
     mmr         `mmr(oracle, query, k, fetch_k)`: the ids that the engine's own MMR chooses, if it has one
@@ -54,6 +68,7 @@ class Store:
     metadata: bool = True
     options: dict[str, Any] = field(default_factory=dict)
     serve: Callable[[Path], AbstractContextManager[Any]] | None = None
+    enclosed: bool = False
     measured: bool = False
     plain_top: Callable[[Any, np.ndarray, int], Any] | None = None
     mmr: Callable[[Any, np.ndarray, int, int], Sequence[Any]] | None = None

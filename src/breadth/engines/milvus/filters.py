@@ -1,7 +1,8 @@
 """A filter as an expression of Milvus.
 
 Milvus has no null in comparisons. Milvus Lite takes a field that is null for one that is not there, and does not tell
-true from 1 and false from 0; a server does.
+true from 1 and false from 0; a server does. In Milvus Lite a value of another type is neither above nor below nor not
+above: the complement of an order is refused.
 """
 
 from __future__ import annotations
@@ -75,6 +76,24 @@ def _join(parts: tuple[Condition, ...], schema: Schema, word: str) -> str:
     return "(" + f" {word} ".join(translate(part, schema) for part in parts) + ")"
 
 
+def _complement(condition: Not, schema: Schema) -> str:
+    if schema.is_lite and (field := _find_order(condition.part, schema)) is not None:
+        raise InputError(
+            f"where: Milvus Lite has no complement of an order ({field!r}); say what holds instead, e.g. "
+            f"{{'$or': [{{{field!r}: {{'$exists': False}}}}, {{{field!r}: {{'$lte': …}}}}]}}"
+        )
+    return f"(not {translate(condition.part, schema)})"
+
+
+def _find_order(condition: Condition, schema: Schema) -> str | None:
+    """Return a field of the metadata that a condition compares by order, or None."""
+    if isinstance(condition, Compare):
+        return condition.field if condition.order != "eq" and condition.field not in schema.fields else None
+    parts = condition.parts if isinstance(condition, (And, Or)) else ()
+    inner = (condition.part,) if isinstance(condition, Not) else parts
+    return next((found for part in inner if (found := _find_order(part, schema)) is not None), None)
+
+
 def _in_json(name: str, schema: Schema, test: Callable[[str], str] | None, bare: bool = False) -> str:
     """Return the test of a field of the metadata: of the key of this name, or else of the dotted path."""
     whole = schema.metadata
@@ -97,9 +116,13 @@ def _in_json(name: str, schema: Schema, test: Callable[[str], str] | None, bare:
 
 def _write(value: Scalar) -> str:
     if isinstance(value, str):
+        if "\0" in value:
+            raise InputError(f"where: Milvus reads no text with a zero character, got {value!r}")
         return f'"{value.translate(_ESCAPES)}"'
     if value is None:
         raise InputError("where: Milvus cannot compare with null; use {'$exists': false}")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise InputError(f"where: Milvus reads whole numbers of 64 bits, got {value}")
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
@@ -110,5 +133,5 @@ _FORMS: dict[type, Callable[[Any, Schema], str]] = {
     Exists: _exists,
     And: lambda condition, schema: _join(condition.parts, schema, "and"),
     Or: lambda condition, schema: _join(condition.parts, schema, "or"),
-    Not: lambda condition, schema: f"(not {translate(condition.part, schema)})",
+    Not: _complement,
 }

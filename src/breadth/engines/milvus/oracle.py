@@ -95,7 +95,9 @@ class MilvusOracle:
         with self._asking():
             if not client.has_collection(collection, timeout=options["timeout"]):
                 raise InputError(f"collection: this Milvus has no collection {collection!r}")
-            self._schema = read_schema(client.describe_collection(collection, timeout=options["timeout"]), *names)
+            self._schema = read_schema(
+                client.describe_collection(collection, timeout=options["timeout"]), *names, is_file
+            )
             self._metric, self._index = self._read_index()
             client.load_collection(collection, timeout=options["timeout"])
         self.where: Mapping[str, Any] | None = None

@@ -31,6 +31,7 @@ class Schema:
     """The fields of a collection.
 
     metadata   the field of JSON with metadata, or "$meta", the dynamic field; None if there is neither
+    is_lite    whether this is Milvus Lite
     """
 
     collection: str
@@ -39,6 +40,7 @@ class Schema:
     vectors: Field
     text: str | None
     metadata: str | None
+    is_lite: bool
 
     @property
     def payload(self) -> list[str]:
@@ -47,7 +49,9 @@ class Schema:
         return [*own, *(["$meta"] if self.metadata == "$meta" else [])]
 
 
-def read_schema(described: Mapping[str, Any], vectors: str | None, text: str | None, metadata: str | None) -> Schema:
+def read_schema(
+    described: Mapping[str, Any], vectors: str | None, text: str | None, metadata: str | None, is_lite: bool
+) -> Schema:
     """Read what `describe_collection` returned. The names are those that a user gave, or None."""
     name = described["collection_name"]
     fields = {entry["name"]: _read_field(entry) for entry in described["fields"]}
@@ -61,7 +65,7 @@ def read_schema(described: Mapping[str, Any], vectors: str | None, text: str | N
         metadata = "$meta"
     if text is None and "text" in fields:
         text = "text"
-    return Schema(name, fields, key, _find_vectors(name, fields, vectors), text, metadata)
+    return Schema(name, fields, key, _find_vectors(name, fields, vectors), text, metadata, is_lite)
 
 
 def _read_field(entry: Mapping[str, Any]) -> Field:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from breadth.checks import check_count, check_number
 from breadth.engines.checking import engine_errors
-from breadth.engines.qdrant.door import Point, Search, Shape, read_shape
+from breadth.engines.qdrant.door import Point, Search, Shape, Words, read_shape
 from breadth.engines.qdrant.oracle import QdrantOracle, Settings
 from breadth.errors import InputError, MissingExtraError
 
@@ -66,7 +66,7 @@ class ClientDoor:
         self._package, self._client, self._collection, self._owned = package, client, collection, owned
         self.name = f"Qdrant, collection {collection}"
         self.scans = type(client._client).__name__ == "QdrantLocal"  # the client's local mode is a scan in NumPy
-        self.words = ClientWords(package.models)
+        self.words: Words = ClientWords(package.models)
         with self._asking():
             if not client.collection_exists(collection):
                 raise InputError(f"collection: this Qdrant has no collection {collection!r}")

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from breadth.checks import check_count
 from breadth.engines.checking import engine_errors
-from breadth.engines.qdrant.door import Point, Search, Shape, read_shape
+from breadth.engines.qdrant.door import Point, Search, Shape, Words, read_shape
 from breadth.engines.qdrant.oracle import QdrantOracle, Settings
 from breadth.errors import InputError, MissingExtraError
 
@@ -56,7 +56,7 @@ class EdgeDoor:
     def __init__(self, package: Any, folder: Path, vectors: str | None) -> None:
         self._package = package
         self.name = f"Qdrant Edge, folder {folder}"
-        self.words = EdgeWords(package)
+        self.words: Words = EdgeWords(package)
         configured = folder / "edge_config.json"
         if not configured.is_file():
             raise InputError(f"folder: {folder} holds no shard of Qdrant Edge")

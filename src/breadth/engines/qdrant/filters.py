@@ -77,6 +77,8 @@ class Translation:
         if kind == "null":
             return self._words.null(key)
         if kind == "number":
+            if float(value or 0) != value:
+                raise InputError(f"where: Qdrant compares numbers as floats, which {value} is not; use a text")
             limits: dict[str, Any] = {"gte": value, "lte": value} if order == "eq" else {order: value}
             return self._words.span(key, **limits)
         if order != "eq":
@@ -94,8 +96,8 @@ def _read_date(value: Scalar) -> str:
 
 
 def _quote(name: str) -> str:
-    if '"' in name:
-        raise InputError(f"where: Qdrant has no way to address the field {name!r}, because of the quotation mark")
+    if not name or '"' in name or "\0" in name:
+        raise InputError(f"where: Qdrant has no way to address the field {name!r}")
     return f'"{name}"'
 
 

@@ -1,0 +1,1 @@
+"""Attacks on an index, bounded in time: threads, kills, damage, hostile filters, random histories, small adds."""
