@@ -64,6 +64,7 @@ def main() -> None:
         *agreement.PARTS,
         *experiments.RECIPES,
         *serve.PARTS,
+        *frameworks.PARTS,
         *default.PARTS,
         *attack.PARTS,
     ]
@@ -130,7 +131,7 @@ def _run_serve(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -
 def _run_frameworks(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.data is None:
         parser.error("frameworks needs --data: pass the folder with the judged collections")
-    frameworks.main(arguments.data, arguments.folder)
+    frameworks.main(arguments.data, arguments.folder, arguments.part)
 
 
 def _run_check(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
