@@ -28,7 +28,6 @@ from benchmarks.engines import run as engines
 from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
-from benchmarks.shards import page as shards_page
 from benchmarks.shards import run as shards
 
 PAGES: dict[str, Callable[[], None]] = {
@@ -44,7 +43,6 @@ PAGES: dict[str, Callable[[], None]] = {
     "default": default.render,
     "engines": engines_page.render,
     "attack": attack_page.render,
-    "shards": shards_page.render,
 }
 
 
