@@ -79,23 +79,7 @@ class CompactOracle:
         complete. It keeps the rows as float16 if the first chunk is float16, else as float32. `progress(done)` is
         called with the number of rows written.
         """
-        done, summary = 0, NO_ROWS
-        dtype = None
-        with Writer(path) as writer:
-            for chunk in chunks:
-                rows = check_vectors(chunk, "chunks")
-                dtype = stored_dtype(rows) if dtype is None else dtype
-                for start, stop in sweep.spans(len(rows), _QUANTISE):
-                    part = np.asarray(rows[start:stop], dtype=dtype)  # code what is stored
-                    coded, part_summary = quantise(part, done, "chunks")
-                    writer.add(part, coded)
-                    summary = summary.merge(part_summary)
-                    done += stop - start
-                    if progress is not None:
-                        progress(done)
-            if done == 0:
-                raise InputError("chunks must hold at least one row, got none")
-            writer.finish(summary)
+        write_rows(chunks, path, progress=progress)
         return cls.open(path)
 
     def save(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
@@ -262,4 +246,30 @@ def save_together(
                     progress(done, total)
             own = oracle.size * oracle.mean()[: oracle._arrays.codes.shape[1]]
             summary = summary.merge(RowSummary(own, oracle.length_error))
+        return writer.finish(summary)
+
+
+def write_rows(
+    chunks: Iterable[npt.ArrayLike],
+    path: str | PathLike[str],
+    label: str = "",
+    progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write arrays that come one after the other to a file, as `CompactOracle.stream` does. Return its `mark`."""
+    done, summary = 0, NO_ROWS
+    dtype = None
+    with Writer(path, label) as writer:
+        for chunk in chunks:
+            rows = check_vectors(chunk, "chunks")
+            dtype = stored_dtype(rows) if dtype is None else dtype
+            for start, stop in sweep.spans(len(rows), _QUANTISE):
+                part = np.asarray(rows[start:stop], dtype=dtype)  # code what is stored
+                coded, part_summary = quantise(part, done, "chunks")
+                writer.add(part, coded)
+                summary = summary.merge(part_summary)
+                done += stop - start
+                if progress is not None:
+                    progress(done)
+        if done == 0:
+            raise InputError("chunks must hold at least one row, got none")
         return writer.finish(summary)
