@@ -120,12 +120,15 @@ class Writer:
             self._remove_unnamed_files(db)
             give_back_space(db, everything=True)
 
-    def find_conflicts(self, documents: Sequence[Document], whole: bool) -> set[str]:
-        """Return the ids of documents that the index holds with other content."""
+    def find_conflicts(self, documents: Sequence[Document], vectors: Any, whole: bool) -> set[str]:
+        """Return the ids of documents that the index holds with other content, or with another vector."""
         checked = list(check_documents(documents))
+        rows = None if vectors is None else np.asarray(self._check_vectors(vectors), dtype=np.float32)
+        if rows is not None and len(rows) != len(checked):
+            raise report_count(len(checked), len(rows))
 
         def read(view: View) -> Plan:
-            return make_plan(view, checked, None, whole, lambda: self._collection.snapshot(view))
+            return make_plan(view, checked, rows, whole, lambda: self._collection.snapshot(view))
 
         return set(self._collection.read(read).conflicts)
 
