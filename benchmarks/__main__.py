@@ -28,6 +28,8 @@ from benchmarks.engines import run as engines
 from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
+from benchmarks.shards import page as shards_page
+from benchmarks.shards import run as shards
 
 PAGES: dict[str, Callable[[], None]] = {
     "core": core.render,
@@ -42,6 +44,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "default": default.render,
     "engines": engines_page.render,
     "attack": attack_page.render,
+    "shards": shards_page.render,
 }
 
 
@@ -147,7 +150,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "speed": lambda given, _: speed.main(given.rounds, given.folder, given.asqa, given.part),
     "text": lambda given, _: text.main(given.part),
     "agreement": lambda given, _: agreement.main(given.part),
-    "effort": lambda given, _: effort.main(given.rounds),
+    "effort": lambda given, _: effort.main(given.rounds, given.again or None),
     "pace": _run_pace,
     "gpu": _run_gpu,
     "experiments": _run_experiments,
@@ -157,6 +160,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
     "engines": lambda given, _: engines.main(given.rounds, given.folder, given.asqa, given.data, given.again),
     "attack": lambda given, _: attack.main(given.part),
+    "shards": lambda given, _: shards.main(given.rounds),
     "check": _run_check,
     "results": lambda given, _: results_page.render(),
     "render": _render_all,

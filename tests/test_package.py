@@ -65,6 +65,7 @@ LAYERS = [
     "packing",
     "integrations",
     "sources",
+    "service",
     "cli",
     "__init__",
     "__main__",
@@ -80,7 +81,7 @@ OPTIONAL = {
     "faiss": {"engines/faiss.py"},
     "lancedb": {"engines/lancedb/oracle.py"},
     "usearch": {"engines/usearch.py"},
-    "httpx": {"engines/chroma/oracle.py"},
+    "httpx": {"engines/chroma/oracle.py", "service/client/asynchronous.py", "service/client/synchronous.py"},
     "grpc": {"engines/milvus/oracle.py"},
     "psycopg": {"engines/pgvector/driver.py"},
     "pymilvus": {"engines/milvus/oracle.py"},
@@ -98,12 +99,6 @@ OPTIONAL = {
     "sklearn": {"integrations/sklearn.py"},
     "mcp": {"integrations/mcp.py"},
     "mcp_types": {"integrations/mcp.py"},
-    "pydantic": {
-        "integrations/langchain/compressor.py",
-        "integrations/langchain/documents.py",
-        "integrations/langchain/retriever.py",
-        "integrations/mcp.py",
-    },
     "ir_measures": {"metrics/ranked.py"},
     "pyndeval": {"metrics/ranked.py"},
     "tokenizers": {"encoders/tokenizer.py"},
@@ -129,10 +124,42 @@ OPTIONAL = {
         "cli/options.py",
         "cli/reference.py",
         "cli/searching.py",
+        "cli/serving.py",
     },
+    "fastapi": {
+        "service/app.py",
+        "service/failures.py",
+        "service/routes/documents.py",
+        "service/routes/frontier.py",
+        "service/routes/page.py",
+        "service/routes/registry.py",
+        "service/routes/select.py",
+        "service/routes/status.py",
+        "service/routes/vector_stores.py",
+        "service/state.py",
+    },
+    "pydantic": {
+        "integrations/langchain/compressor.py",
+        "integrations/langchain/documents.py",
+        "integrations/langchain/retriever.py",
+        "integrations/mcp.py",
+        "service/routes/answering.py",
+        "service/schemas/answers.py",
+        "service/schemas/openai.py",
+        "service/schemas/requests.py",
+    },
+    "starlette": {
+        "service/failures.py",
+        "service/guard.py",
+        "service/limits.py",
+        "service/observing.py",
+        "service/routes/answering.py",
+        "service/routes/status.py",
+    },
+    "uvicorn": {"service/running.py"},
 }
 """The files that import each optional package. The command line is one room: all of it needs typer. So are the
-adapters for LangChain."""
+adapters for LangChain, and the service, whose clients need httpx alone."""
 
 NAMES = {
     "ArrayOracle",

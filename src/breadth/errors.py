@@ -2,7 +2,8 @@
 
 BreadthError
 ├── InputError (ValueError)         an argument is wrong; the message names it, what was seen and what to do
-│   └── TooLargeError               the request is well formed, but larger than the method accepts
+│   ├── TooLargeError               the request is well formed, but larger than the method accepts
+│   └── NothingAllowedError         the constraints leave no row to choose
 ├── OracleError (TypeError)         an oracle lacks an ability, or breaks the protocol
 ├── EngineError (RuntimeError)      a vector engine cannot be reached, was closed, or refuses a request
 ├── ContractError (AssertionError)  an oracle breaks a promise that `breadth.testing.check_oracle` checks
@@ -32,6 +33,14 @@ class InputError(BreadthError, ValueError):
 
 class TooLargeError(InputError):
     """The request is well formed, but larger than the method accepts."""
+
+
+class NothingAllowedError(InputError):
+    """The constraints leave no row to choose. `because` has the names of those that may be the reason."""
+
+    def __init__(self, message: str, because: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.because = because
 
 
 class OracleError(BreadthError, TypeError):

@@ -58,6 +58,7 @@ def test_searching_with_constraints(search):
     chosen = ids_of(search("asthma", "-k", 4, "--pin", "r5", "--pin", "r9", "--exclude", "r0", "--exclude", "r6"))
     assert {"r5", "r9"} <= set(chosen)
     assert not {"r0", "r6"} & set(chosen)
+    assert search("asthma", "-k", 8, "--floor", 1.5)["hits"] == []  # nothing is relevant enough: no mistake
     low = search("asthma", "-k", 8, "--floor", 0.5, "--distinct", 1)
     assert low["hits"]
     assert all(hit["score"] >= 0.5 - 1e-6 for hit in low["hits"])
@@ -128,7 +129,6 @@ def test_comparing_and_drawing_with_constraints(breadth):
         (["--pin", "nobody"], 1, "pinned: there is no document 'nobody'"),
         (["--exclude", "nobody"], 1, "excluded: there is no document 'nobody'"),
         (["--pin", "r1", "--exclude", "r1"], 1, "pinned and excluded contradict each other"),
-        (["--floor", 1.5], 1, "floor=1.5 is above the relevance"),
         (["--budget", 1], 1, "no single row costs at most budget=1"),
         (["--theta", 0.5, "--keep", 0.9], 1, "pass theta or keep, not both"),
     ],

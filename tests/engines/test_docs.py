@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import breadth
 from breadth.engines.reference import write_table
 from breadth.engines.registry import ENGINES
+from tests.engines.pages import PAGES, run_code
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {page.stem: page for page in sorted((DOCS / "engines").glob("*.md"))}
-IN_PROCESS = ("faiss", "usearch", "lancedb", "chroma", "your-own")
-"""Pages whose code runs without a server."""
+IN_PROCESS = ("faiss", "usearch", "lancedb", "chroma", "milvus", "qdrant", "qdrant_edge", "your-own")
+"""Pages whose code runs without a server; the others are run in the tests of their engines."""
 
 
 def test_the_table_is_written_from_the_registry():
@@ -34,17 +32,9 @@ def test_every_engine_has_a_page(name):
 
 
 @pytest.mark.parametrize("name", IN_PROCESS)
-def test_the_code_runs(name, tmp_path, monkeypatch, rng):
+def test_the_code_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shipped = Path(breadth.__file__).parents[2] / "examples" / "data" / "wikipedia"
-    vectors = np.load(shipped / "passages.f16.npy").astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    query = np.load(shipped / "questions.f16.npy")[1].astype(np.float32)
-    namespace = {"vectors": vectors, "query": query / np.linalg.norm(query)}
-    blocks = re.findall(r"```python\n(.*?)```", PAGES[name].read_text(encoding="utf-8"), re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, PAGES[name].name, "exec"), namespace)
+    run_code(name)
 
 
 def test_an_adapter_fits_into_forty_lines():

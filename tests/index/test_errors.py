@@ -74,6 +74,11 @@ WRONG = {
     "scores by number": (lambda index: index.search("fever", k=1, scores={3: 1.0}), "scores: an id must be a text"),
     "scores a word": (lambda index: index.search("fever", k=1, scores={"d1": "x"}), r"scores\['d1'\] must be a number"),
     "unknown option": (lambda index: index.search("fever", k=1, colour="red"), "has no option 'colour'"),
+    "documents of texts": (lambda index: index.documents(["x"]), "numbers must be whole numbers"),
+    "documents of floats": (lambda index: index.documents([1.5]), "numbers must be whole numbers"),
+    "documents of a text": (lambda index: index.documents("12"), "numbers must be a list of row numbers, got '12'"),
+    "documents of nothing": (lambda index: index.documents(None), "numbers must be a list of row numbers"),
+    "documents of a large number": (lambda index: index.documents([10**30]), "numbers must be whole numbers"),
     "pieces": (lambda index: index.pieces(3), "parent must be a text"),
     "hybrid": (lambda index: index.search("fever", k=1, hybrid="x"), "hybrid must be a number"),
 }
@@ -178,3 +183,17 @@ def test_fewer_documents_than_asked_for_are_no_error(index):
     assert list(index.search("fever", k=5, where={"year": 1900}, hybrid=0.5, group_by="source")) == []
     assert list(index.search("x", k=5, where={"year": 1900}, scores={"d1": 0.5})) == []
     assert index.lookup("xylophone") == []
+
+
+def test_no_document_that_is_relevant_enough_is_no_error(index):
+    none = index.search("fever", k=5, floor=1.5)
+    assert (list(none), none.asked, none.searched) == ([], 5, 20)
+    vectors = Letters().encode(["fever", "zzzz", "asthma"])
+    found = index.search_many(vectors, k=3, floor=0.5)
+    assert [len(one) > 0 for one in found] == [True, False, True]
+    assert found[0].ids == index.search(vectors[0], k=3, floor=0.5).ids
+    assert list(index.search("fever", k=2, excluded=[f"d{i}" for i in range(20)])) == []
+    some = [f"d{i}" for i in range(20) if i % 20 != 2]
+    assert list(index.search("fever", k=2, where={"year": {"$lt": 2002}}, excluded=some)) == []
+    with pytest.raises(InputError, match="no single row costs at most budget=2"):
+        index.search("fever", k=3, budget=2)

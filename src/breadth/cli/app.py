@@ -21,6 +21,7 @@ from breadth.cli.doctor import doctor
 from breadth.cli.indexing import index
 from breadth.cli.managing import check, delete, export, info
 from breadth.cli.searching import search
+from breadth.cli.serving import serve
 from breadth.errors import BreadthError
 
 app = typer.Typer(
@@ -79,6 +80,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     demo: "try the commands on medical passages",
     doctor: "what is installed, and does it work?",
     mcp: "serve an index to an agent (MCP)",
+    serve: "serve an index or an engine over HTTP",
 }
 """All commands, with what they do in a few words: more would be cut off in the help."""
 

@@ -14,7 +14,7 @@ from breadth.constraints.distinct import Distinct
 from breadth.constraints.pinned import Excluded, Pinned
 from breadth.constraints.protocol import Constraint, Pairs
 from breadth.constraints.relevance import Floor, KeepBest, OnTopic
-from breadth.errors import InputError
+from breadth.errors import InputError, NothingAllowedError
 from breadth.feasible import Rules
 
 Kind = TypeVar("Kind", bound=Constraint)
@@ -166,8 +166,10 @@ class Constraints:
 
     def say_nothing_fits(self, seen: int) -> InputError:
         """The error where no row at all may be in a set; `seen`: how many were looked at."""
-        reasons = [reason for reason in (wish.say_why_empty() for wish in self.wishes) if reason is not None]
-        return InputError(f"no row of the collection may be in a set ({seen} looked at): {'; '.join(reasons)}")
+        told = [(wish, wish.say_why_empty()) for wish in self.wishes]
+        reasons = "; ".join(reason for _, reason in told if reason is not None)
+        because = tuple(wish.arguments[-1] for wish, reason in told if reason is not None)
+        return NothingAllowedError(f"no row of the collection may be in a set ({seen} looked at): {reasons}", because)
 
 
 NO_CONSTRAINTS = Constraints()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +50,7 @@ class Index:
             raise
         self._reader = Reader(self._collection, self._encoder)
         self._writer = Writer(self._collection, self._encoder)
+        weakref.finalize(self, self._collection.close)  # an index that nobody holds any more lets go of its files
 
     @classmethod
     def create(cls, path: str | Path, encoder: Encoder | None = None, *, dim: int | None = None) -> Index:

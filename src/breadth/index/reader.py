@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from breadth import api
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_count, check_number, check_query
-from breadth.errors import DamagedError, InputError
+from breadth.errors import DamagedError, InputError, NothingAllowedError
 from breadth.filters import Condition, matches, read_filter
 from breadth.filters.values import check_text
 from breadth.index.collection import ATTEMPTS, Collection
@@ -30,6 +30,9 @@ from breadth.index.store import View
 from breadth.index.wishes import Wishes
 from breadth.oracles.segmented import SegmentedOracle
 from breadth.selection import Selection
+
+_NO_MATCH = {"floor", "excluded"}
+"""Constraints that may leave no document: then there is no match, which is no mistake."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,11 @@ class Asked:
     scores: dict[str, float] | None
     options: dict[str, Any]
     wishes: Wishes
+
+    def only(self, place: int) -> Asked:
+        """The same for one of the queries."""
+        vectors = None if self.vectors is None else self.vectors[[place]]
+        return replace(self, texts=(self.texts[place],), vectors=vectors)
 
 
 class Reader:
@@ -98,9 +106,8 @@ class Reader:
 
     def documents(self, numbers: Iterable[int]) -> list[Document]:
         """Return the documents with these row numbers."""
-        wanted = [int(number) for number in numbers]
-        with self._collection.reading() as view:  # a number that is gone is gone: trying again would not help
-            return view.documents(wanted)
+        wanted = _check_numbers(numbers)
+        return self._collection.read(lambda view: view.documents(wanted))
 
     def oracle(self, where: Any) -> SegmentedOracle:
         """Return the vectors as an oracle."""
@@ -170,13 +177,33 @@ class Reader:
             told = asked.wishes.translate(asked.options, view, oracle, read)
             if not keep_open:
                 held.close()
-            selections = self._select(asked, oracle, relevance, told)
-            wanted = [np.concatenate([one.ids, *one.copies]) for one in selections]
-            every = np.unique(np.concatenate(wanted))
+            selections = self._select_allowed(asked, oracle, relevance, told)
+            wanted = [np.concatenate([one.ids, *one.copies]) for one in selections if one is not None]
+            every = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *wanted]))
             documents = dict(zip(every.tolist(), read(oracle.numbers[every]), strict=True))
         return [
-            self._collect(text, asked, oracle, selection, documents)
+            no_results(text, asked.k, asked.options, oracle.size)
+            if selection is None
+            else self._collect(text, asked, oracle, selection, documents)
             for text, selection in zip(asked.texts, selections, strict=True)
+        ]
+
+    def _select_allowed(
+        self, asked: Asked, oracle: SegmentedOracle, relevance: Any, told: dict[str, Any]
+    ) -> Sequence[Selection | None]:
+        """Choose for each query; None where no document is relevant enough, or all are excluded."""
+        if len(told.get("excluded", ())) >= oracle.size:
+            return [None] * len(asked.texts)
+        try:
+            return self._select(asked, oracle, relevance, told)
+        except NothingAllowedError as error:
+            if not error.because or not set(error.because) <= _NO_MATCH:
+                raise
+        if len(asked.texts) == 1:
+            return [None]
+        return [
+            self._select_allowed(asked.only(place), oracle, None if relevance is None else relevance[[place]], told)[0]
+            for place in range(len(asked.texts))
         ]
 
     def _select(self, asked: Asked, oracle: SegmentedOracle, relevance: Any, told: dict[str, Any]) -> list[Selection]:
@@ -271,6 +298,23 @@ class Reader:
         numbers = np.intersect1d(np.array(sorted(by_number), dtype=np.int64), oracle.numbers)
         restricted = self._collection.snapshot(view).restricted(numbers)
         return restricted, np.array([[by_number[int(n)] for n in numbers]])
+
+
+def _check_numbers(numbers: Any) -> list[int]:
+    """Return row numbers as a list of whole numbers."""
+    array = np.asarray(numbers if isinstance(numbers, np.ndarray) else list(_check_iterable(numbers)))
+    if array.size == 0:
+        return []
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(f"numbers must be whole numbers, such as those of `Index.oracle().numbers`, got {numbers!r}")
+    found: list[int] = array.tolist()
+    return found
+
+
+def _check_iterable(numbers: Any) -> Iterable[Any]:
+    if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
+        raise InputError(f"numbers must be a list of row numbers, got {numbers!r}")
+    return numbers
 
 
 def _scale(scores: Array) -> Array:

@@ -110,8 +110,8 @@ class Results:
         return make_html_table(("id", "score", "text", "metadata", "copies"), rows, caption)
 
 
-def no_results(query: str | None, asked: int, options: dict[str, Any]) -> Results:
-    """Return the results where there is nothing to choose from."""
+def no_results(query: str | None, asked: int, options: dict[str, Any], searched: int = 0) -> Results:
+    """Return the results where there is nothing to choose from, or nothing of what was `searched` may be chosen."""
     theta = options.get("theta")
     selection = Selection(
         ids=np.empty(0, dtype=np.int64),
@@ -127,4 +127,4 @@ def no_results(query: str | None, asked: int, options: dict[str, Any]) -> Result
         sharpness=options.get("sharpness") or DEFAULT.sharpness,
         stats={"asked": asked},
     )
-    return Results(query, (), selection, 0, asked)
+    return Results(query, (), selection, searched, asked)

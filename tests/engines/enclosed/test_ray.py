@@ -16,6 +16,7 @@ import breadth
 from breadth import EngineError, InputError
 from breadth.testing import check_oracle
 from tests.engines.contract import keep_contract
+from tests.engines.pages import run_code
 from tests.engines.servers.ray import cluster
 from tests.engines.stores import STORES
 from tests.synthetic import clustered
@@ -146,3 +147,8 @@ def test_an_address_opens_a_file(ray, rows, tmp_path):
     with breadth.open(f"ray:{tmp_path / 'rows.npy'}?shards=1") as oracle:
         assert (oracle.size, oracle.dim, oracle.exact) == (200, 32, True)
         np.testing.assert_array_equal(oracle.rows(np.array([7, 3, 7])), rows[[7, 3, 7]])
+
+
+def test_the_code_of_the_page_runs(ray, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_code("ray")

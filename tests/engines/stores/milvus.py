@@ -9,7 +9,7 @@ from pymilvus import DataType, MilvusClient
 
 import breadth
 from tests.engines.servers.milvus import milvus
-from tests.engines.stores.store import Place, Store
+from tests.engines.stores.store import MAIN_CHECKS, Place, Store
 
 
 def serve(_folder):
@@ -61,7 +61,7 @@ def fill_with(kind: str, metric: str, scale: float = 1.0, **parameters):
     return fill
 
 
-NORMALISED = {"checks_lengths": False, "row_error": 1e-7}
+NORMALISED = {"checks_lengths": False, "row_error": 1e-7, "only": MAIN_CHECKS}
 lite = partial(Store, "milvus", exact=True)
 server = partial(Store, "milvus", serve=serve)
 STORES = (

@@ -10,7 +10,7 @@ from psycopg import sql
 
 import breadth
 from tests.engines.servers.postgres import postgres
-from tests.engines.stores.store import Place, Store
+from tests.engines.stores.store import MAIN_CHECKS, Place, Store
 
 KEY_TYPES = {None: "bigint", "number": "bigint", "text": "text", "uuid": "uuid"}
 COLUMN_TYPES = {str: "text", bool: "boolean", int: "integer", float: "double precision"}
@@ -68,24 +68,25 @@ def fill_with(index: str | None = None, opener=None, kind="vector", columns=Fals
     return fill
 
 
-HALF = {"tolerance": 6e-4, "row_error": 5e-4}
+MAIN = {"only": MAIN_CHECKS}
+HALF = {"tolerance": 6e-4, "row_error": 5e-4, **MAIN}
 pgvector_store = partial(Store, "pgvector", serve=serve)
 STORES = (
     pgvector_store("scan", fill_with(), exact=True, keys=(None, "text", "uuid"), measured=True),
-    pgvector_store("columns", fill_with(columns=True), exact=True),
+    pgvector_store("columns", fill_with(columns=True), exact=True, options=MAIN),
     pgvector_store("hnsw", fill_with("hnsw (embedding vector_ip_ops)"), exact=False, measured=True),
     pgvector_store(
         "hnsw-cosine",
         fill_with("hnsw (embedding vector_cosine_ops)", scale=3.0),
         exact=False,
-        options={"checks_lengths": False, "row_error": 1e-7},
+        options={"checks_lengths": False, "row_error": 1e-7, **MAIN},
     ),
-    pgvector_store("hnsw-scanned", fill_with("hnsw (embedding vector_l2_ops)", exact=True), exact=True),
+    pgvector_store("hnsw-scanned", fill_with("hnsw (embedding vector_l2_ops)", exact=True), exact=True, options=MAIN),
     pgvector_store(
         "ivfflat",
         fill_with("ivfflat (embedding vector_ip_ops) WITH (lists = 5)", probes=2),
         exact=False,
-        options={"recall": 0.5},
+        options={"recall": 0.5, **MAIN},
     ),
     pgvector_store("half", fill_with(kind="halfvec"), exact=True, options=HALF),
     pgvector_store(

@@ -8,7 +8,7 @@ import qdrant_edge as edge
 from qdrant_client import QdrantClient, models
 
 import breadth
-from tests.engines.stores.store import Place, Store
+from tests.engines.stores.store import MAIN_CHECKS, Place, Store
 
 
 def make_payloads(rows, metadata, texts):
@@ -91,7 +91,7 @@ client_store = partial(Store, "qdrant", exact=True, mmr=mmr_of_client)
 edge_store = partial(Store, "qdrant_edge", mmr=mmr_of_edge)
 STORES = (
     client_store("memory", fill_client("Dot", True), keys=(None, "uuid"), measured=True),
-    client_store("folder", fill_client("Dot", False)),
+    client_store("folder", fill_client("Dot", False), options={"only": MAIN_CHECKS}),
     client_store("cosine", fill_client("Cosine", True), options=NORMALISES),
     client_store("euclid", fill_client("Euclid", True), options={"tolerance": 2e-6}),
     edge_store("scan", fill_edge(edge.Distance.Dot, False, exact=True), exact=True, keys=(None, "uuid"), measured=True),

@@ -12,6 +12,19 @@ from typing import Any
 import numpy as np
 
 _NUMBERS = count()
+MAIN_CHECKS = (
+    "queries",
+    "directions",
+    "rows",
+    "rows with ids",
+    "documents",
+    "filters",
+    "audit",
+    "default selection",
+    "sharpness 1",
+    "constraints",
+)
+"""What a further store of an engine is asked, where each collection takes seconds to make."""
 
 
 @dataclass(frozen=True)

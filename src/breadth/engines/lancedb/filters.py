@@ -60,13 +60,23 @@ def _test(path: str, type_: Any, order: str, value: Scalar) -> str:
     own, asked = _kind(type_), find_kind(value)
     if own.split()[-1] != asked:
         return "false"
-    if own == "whole number" and isinstance(value, float):
+    if own == "whole number":
+        return _test_whole(path, str(type_), order, value)
+    return f"({path} IS NOT NULL AND {path} {_SIGNS[order]} {write(float(value) if type(value) is int else value)})"
+
+
+def _test_whole(path: str, type_: str, order: str, value: Any) -> str:
+    """A comparison of a column of whole numbers: the value must be one, and within the range of the column's type."""
+    if isinstance(value, float):
         if order == "eq" and not value.is_integer():
             return "false"
         value = math.ceil(value) if order in ("gte", "lt") else math.floor(value)
-    if own == "number" and type(value) is int:
-        value = float(value)
-    return f"({path} IS NOT NULL AND {path} {_SIGNS[order]} {write(value)})"
+    bits = int(type_.removeprefix("u").removeprefix("int"))
+    low, high = (0, 2**bits - 1) if type_.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if low <= value <= high:
+        return f"({path} IS NOT NULL AND {path} {_SIGNS[order]} {value})"
+    below = order in ("lt", "lte")
+    return f"({path} IS NOT NULL)" if (value > high and below) or (value < low and order in ("gt", "gte")) else "false"
 
 
 def _compare(condition: Compare, schema: Any) -> str:

@@ -24,12 +24,19 @@ try:
 except ImportError:
     raise MissingExtraError("psycopg", "pgvector") from None
 
-__all__ = ["Answers", "AsyncPool", "Batch", "Limits", "Pool", "Statement", "Talk", "sql"]
+
+__all__ = ["Answers", "AsyncPool", "Batch", "Limits", "Pool", "Statement", "Talk", "identify", "sql"]
+
 
 Result = TypeVar("Result")
 
 _GRACE = 0.5
 """Seconds that the server has to say itself that the time is up, before the client hangs up."""
+
+
+def identify(*names: str) -> sql.Identifier:
+    """Return a quoted name. The driver reads a percent sign as a placeholder, unless it is doubled."""
+    return sql.Identifier(*(name.replace("%", "%%") for name in names))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from breadth.engines.pgvector.driver import sql
+from breadth.engines.pgvector.driver import identify, sql
 from breadth.engines.pgvector.table import Column, Table
 from breadth.errors import InputError
 from breadth.filters import And, Compare, Condition, Contains, Exists, In, Not, Or, Scalar
@@ -56,7 +56,7 @@ class Translation:
         array: sql.Composable
         if column.type in _CAST:
             texts = [value for value in condition.values if isinstance(value, str)]
-            array = sql.SQL("{}::text[]::{}[]").format(self._bind(texts), sql.Identifier(column.type))
+            array = sql.SQL("{}::text[]::{}[]").format(self._bind(texts), identify(column.type))
         else:
             same = [value for value in condition.values if find_kind(value) == _KINDS.get(column.category)]
             if not same:
@@ -94,7 +94,7 @@ class Translation:
     def _compare_column(self, column: Column, sign: str, value: Scalar) -> sql.Composable:
         kind = find_kind(value)
         if column.type in _CAST and kind == "text":
-            form, name = "{} {} {}::{}", sql.Identifier(column.type)
+            form, name = "{} {} {}::{}", identify(column.type)
             return sql.SQL(form).format(column.identifier, sql.SQL(sign), self._bind(value), name)
         if kind != _KINDS.get(column.category):
             return _NEVER  # values of different types never compare; NULL is a field that is not there

@@ -63,7 +63,11 @@ def pgvector(
         None if probes is None else check_count(probes, "probes"),
     )
     opened = PgvectorOracle.open(url, limits, Names(table, vectors, key, text, metadata), metric, effort)
-    return opened if where is None else opened.filtered(where)
+    try:
+        return opened if where is None else opened.filtered(where)
+    except BaseException:
+        opened.close()
+        raise
 
 
 async def apgvector(url: str, table: str, **settings: Any) -> AsyncPgvectorOracle:

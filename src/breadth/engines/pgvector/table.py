@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from breadth.engines.metric import Metric
-from breadth.engines.pgvector.driver import Answers, Batch, Statement, Talk, sql
+from breadth.engines.pgvector.driver import Answers, Batch, Statement, Talk, identify, sql
 from breadth.errors import InputError
 
 VECTOR_TYPES = ("vector", "halfvec")
@@ -48,7 +48,7 @@ class Column:
 
     @property
     def identifier(self) -> sql.Identifier:
-        return sql.Identifier(self.name)
+        return identify(self.name)
 
     @property
     def is_json(self) -> bool:
@@ -96,15 +96,16 @@ class Names:
 
 def read_table(names: Names) -> Talk[Table]:
     """Ask the catalog about a table."""
-    identifier = sql.Identifier(*names.table.split(".", 1))
-    found = yield Batch([Statement(_VERSION), Statement(_FIND, {"name": identifier.as_string()})])
+    parts = names.table.split(".", 1)
+    written = sql.Identifier(*parts).as_string()
+    found = yield Batch([Statement(_VERSION), Statement(_FIND, {"name": written})])
     if not found[0]:
         raise InputError(f"{names.table}: this database does not have pgvector; run CREATE EXTENSION vector")
     oid = found[1][0][0]
     if oid is None:
         raise InputError(f"table: this database has no table {names.table!r} that this user can see")
     asked = [Statement(text, {"table": oid}) for text in (_COLUMNS, _PRIMARY, _INDEXES)]
-    return _describe(names, identifier, found[0][0][0], (yield Batch(asked)))
+    return _describe(names, identify(*parts), found[0][0][0], (yield Batch(asked)))
 
 
 def _describe(names: Names, identifier: sql.Identifier, version: str, answers: Answers) -> Table:

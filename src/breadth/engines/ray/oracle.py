@@ -116,7 +116,7 @@ class RayOracle:
         Each shard sends the vectors of the rows that are probably among the m best of all. What is missing then takes
         a second round.
         """
-        most = min(m, 2 * -(-m // len(self._shards)) + _SPARE)
+        most = share_of_vectors(m, len(self._shards))
         found = self._ask([shard.top_rows.remote(directions, m, most) for shard in self._shards])
         ids, scores = join_top([answer[:2] for answer in found], self._numbering, m)
         sent = np.concatenate([answer[0][:, :most] + start for answer, start in self._with_starts(found)], axis=1)
@@ -186,6 +186,11 @@ class RayOracle:
             raise error.cause if isinstance(error.cause, BreadthError) else EngineError(f"Ray: {error}") from error
         except errors.RayError as error:
             raise EngineError(f"Ray: a shard is lost, so the search has no complete answer: {error}") from error
+
+
+def share_of_vectors(m: int, shards: int) -> int:
+    """Return how many vectors each shard sends with its m best rows: twice its share of them, and some more."""
+    return min(m, 2 * -(-m // shards) + _SPARE)
 
 
 def _start(package: Any, parts: list[Part], sent: Sequence[Any], cpus: float, restarts: int) -> list[Any]:

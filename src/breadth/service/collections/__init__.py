@@ -1,0 +1,1 @@
+"""What can be served: an index, or an engine. Each is one file."""

@@ -1,0 +1,1 @@
+"""The routes, one file for each group. `registry.py` lists them."""

@@ -1,0 +1,16 @@
+"""All routes. To add some, write a file with a `router` and list it here."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from breadth.service.routes import documents, frontier, page, select, status, vector_stores
+
+ROUTERS: tuple[APIRouter, ...] = (
+    select.router,
+    frontier.router,
+    documents.router,
+    vector_stores.router,
+    status.router,
+    page.router,
+)

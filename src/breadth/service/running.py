@@ -1,0 +1,127 @@
+"""Runs the service: listens, reloads on SIGHUP, and stops on SIGTERM after all that was accepted is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging.config
+import signal
+import socket
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from breadth.errors import InputError
+from breadth.service.app import make_app
+from breadth.service.logs import LOG_CONFIG, log_event
+from breadth.service.settings import Settings
+from breadth.service.state import Service
+
+_BACKLOG = 2048
+"""Connections that may wait to be accepted."""
+
+
+class Server(uvicorn.Server):
+    """A server that goes on for a moment after the signal to stop.
+
+    In this moment it is no longer ready, still answers, and asks clients to close their connections. Then it stops to
+    listen, and answers who is connected already. A second signal stops it at once.
+    """
+
+    def __init__(self, service: Service) -> None:
+        config = uvicorn.Config(
+            make_app(service),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="on",
+            backlog=_BACKLOG,
+            timeout_keep_alive=30,
+        )
+        super().__init__(config)
+        self._service = service
+        self._stop_at: float | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop, or stop at once if that has begun already."""
+        if self._stop_at is None:
+            self.begin_to_stop()
+        else:
+            super().handle_exit(sig, frame)
+
+    def begin_to_stop(self) -> None:
+        """Be no longer ready, and stop after a moment."""
+        self._service.stopping = True
+        self._stop_at = time.monotonic() + self._service.settings.drain
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second: whether the server shall stop."""
+        if self._stop_at is not None and time.monotonic() >= self._stop_at:
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop to listen, let clients that are connected ask once more, and answer what was asked."""
+        for taken in sockets or []:
+            await self._accept_waiting(taken)
+        for server in self.servers:
+            server.close()
+        until = time.monotonic() + self._service.settings.drain
+        while self.server_state.connections and time.monotonic() < until and not self.force_exit:
+            await asyncio.sleep(0.01)
+        await super().shutdown(sockets)
+
+    async def _accept_waiting(self, taken: socket.socket) -> None:
+        """Accept the connections that the system holds for us: it would reset them when the socket is closed."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, _ = taken.accept()
+            except OSError:  # none is left
+                return
+            connection.setblocking(False)
+            await loop.connect_accepted_socket(self._make_protocol, sock=connection)
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        kind: Any = self.config.http_protocol_class
+        made: asyncio.Protocol = kind(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+        return made
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Take the address. Port 0 takes any free one."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((settings.host.strip("[]"), settings.port))
+    except OSError as error:
+        taken.close()
+        raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {error.strerror}") from error
+    taken.set_inheritable(True)
+    return taken
+
+
+def serve(settings: Settings) -> None:
+    """Serve until a signal to stop comes."""
+    logging.config.dictConfig(LOG_CONFIG)
+    taken = listen(settings)
+    try:
+        service = Service(settings)
+    except BaseException:
+        taken.close()
+        raise
+    _reload_on_signal(service)
+    host, port = taken.getsockname()[:2]
+    log_event("listening", host=host, port=port, collection=settings.name, token=settings.token is not None)
+    Server(service).run(sockets=[taken])
+    log_event("stopped")
+
+
+def _reload_on_signal(service: Service) -> None:
+    """Open the collection again whenever SIGHUP comes. Windows does not have it."""
+    hangup: Any = getattr(signal, "SIGHUP", None)
+    if hangup is not None:
+        signal.signal(hangup, lambda *_: threading.Thread(target=service.reload, daemon=True).start())

@@ -1,0 +1,151 @@
+"""What clients get back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from breadth.index import Document, Hit, Results
+from breadth.selection import Selection
+
+
+class DocumentAnswer(BaseModel):
+    """A document."""
+
+    id: str
+    text: str
+    metadata: dict[str, Any]
+    parent: str | None = None
+
+    @classmethod
+    def of(cls, document: Document) -> DocumentAnswer:
+        """Describe a document."""
+        return cls(id=document.id, text=document.text, metadata=dict(document.metadata), parent=document.parent)
+
+
+class HitAnswer(BaseModel):
+    """A chosen passage, with its relevance and the near-copies that it stands for."""
+
+    id: str
+    score: float
+    copies: list[str]
+    text: str | None = None
+    metadata: dict[str, Any] | None = None
+    parent: str | None = None
+
+    @classmethod
+    def of(cls, hit: Hit, text: bool) -> HitAnswer:
+        """Describe a hit, with its text and metadata if they are wanted."""
+        copies = [copy.id for copy in hit.copies]
+        if not text:
+            return cls(id=hit.id, score=hit.score, copies=copies)
+        return cls(
+            id=hit.id,
+            score=hit.score,
+            copies=copies,
+            text=hit.text,
+            metadata=dict(hit.metadata),
+            parent=hit.document.parent,
+        )
+
+
+class CertificateAnswer(BaseModel):
+    """What is proved about the set: no allowed set of its size has an objective above `bound`."""
+
+    bound: float | None
+    gap: float | None
+    exact: bool
+    swap_optimal: bool
+    optimal: bool
+
+
+class SetAnswer(BaseModel):
+    """What a set is worth, and how it was found."""
+
+    method: str
+    theta: float
+    sharpness: int
+    relevance: float
+    redundancy: float
+    diversity: float
+    objective: float
+    certificate: CertificateAnswer | None
+    proof: str = Field(description="the certificate in words")
+
+    @staticmethod
+    def describe(selection: Selection) -> dict[str, Any]:
+        """The fields of a set."""
+        data = selection.to_dict()
+        return {name: data[name] for name in SetAnswer.model_fields if name != "proof"} | {
+            "proof": selection.describe_proof() if len(selection) else "The set is empty."
+        }
+
+
+class SelectAnswer(SetAnswer):
+    """The set that was chosen for a query."""
+
+    hits: list[HitAnswer]
+    asked: int = Field(description="how many passages were asked for")
+    searched: int = Field(description="how many passages there were to choose from")
+    stats: dict[str, Any]
+
+    @classmethod
+    def of(cls, found: Results, text: bool) -> SelectAnswer:
+        """Describe results."""
+        return cls(
+            hits=[HitAnswer.of(hit, text) for hit in found],
+            asked=found.asked,
+            searched=found.searched,
+            stats=found.selection.to_dict()["stats"],
+            **SetAnswer.describe(found.selection),
+        )
+
+
+class BatchAnswer(BaseModel):
+    """The sets that were chosen, in the order of the queries."""
+
+    results: list[SelectAnswer]
+
+
+class PointAnswer(SetAnswer):
+    """The set for one θ."""
+
+    ids: list[str]
+    scores: list[float]
+
+
+class FrontierAnswer(BaseModel):
+    """The curve of relevance against redundancy, in the order of θ."""
+
+    points: list[PointAnswer]
+    knee: float | None = Field(description="the θ at the knee of the curve; null if there is nothing to choose from")
+    top_relevance: float | None = Field(description="the mean relevance of plain top-k")
+
+
+class StatusAnswer(BaseModel):
+    """Whether the service is well."""
+
+    status: str
+
+
+class ReadyAnswer(StatusAnswer):
+    """Whether the service can answer, and what it serves."""
+
+    name: str
+    documents: int
+    dim: int
+    version: str
+
+
+class ErrorDetail(BaseModel):
+    """What was wrong, and what to do."""
+
+    type: str
+    message: str
+
+
+class ErrorAnswer(BaseModel):
+    """The answer to a request that cannot be fulfilled."""
+
+    error: ErrorDetail

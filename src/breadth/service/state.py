@@ -1,0 +1,76 @@
+"""What routes work with: the collection, the batcher, the settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Request
+
+from breadth.service.batching import Batcher
+from breadth.service.collections.opening import open_collection
+from breadth.service.collections.protocol import Served
+from breadth.service.failures import BusyError
+from breadth.service.logs import log_event
+from breadth.service.metrics import Metrics
+from breadth.service.settings import Settings
+from breadth.service.shelf import Shelf
+
+T = TypeVar("T")
+
+
+class Service:
+    """Everything that lives as long as the service does."""
+
+    def __init__(self, settings: Settings, opened: Callable[[], Served] | None = None) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.shelf = Shelf(opened or (lambda: open_collection(settings.collection, settings.encoder)))
+        self.threads = ThreadPoolExecutor(settings.threads, "breadth-search")
+        self.batcher = Batcher(self.shelf, settings, self.metrics, self.threads)
+        self.stopping = False
+
+    async def ask(self, question: Callable[[Served], T]) -> T:
+        """Put a question to the collection in a thread of its own."""
+
+        def answer() -> T:
+            with self.shelf.lend() as served:
+                return question(served)
+
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(answer), self.settings.limits.patience)
+        except asyncio.TimeoutError:
+            patience = self.settings.limits.patience
+            raise BusyError(f"there was no answer within {patience:g} seconds; try again later") from None
+
+    def check(self, query: Any) -> None:
+        """Raise an error if it can be seen without searching that a query is wrong."""
+        with self.shelf.lend() as served:
+            served.check(query)
+
+    def reload(self) -> None:
+        """Open the collection again; requests go on meanwhile. A failure is logged, and the old one stays."""
+        try:
+            self.shelf.reload()
+        except Exception:  # whatever is wrong with the new one, the old one can still be served
+            log_event("reload failed", level="error", exc_info=True)
+        else:
+            self.metrics.reloads.add()
+            log_event("reloaded")
+
+    async def close(self) -> None:
+        """Answer what was accepted, then let go of everything."""
+        await self.batcher.drain()
+        self.threads.shutdown()
+        self.shelf.close()
+
+
+def _get_service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+ServiceNow = Annotated[Service, Depends(_get_service)]
+"""The service, as an argument of a route."""
