@@ -59,6 +59,7 @@ def _measure_throughput(folder: Path) -> dict[str, Any]:
     queries = rows[rng.integers(ROWS, size=400)]
     figures: dict[str, Any] = {"rows": ROWS, "searches": SEARCHES, "rounds": ROUNDS, "filters": {}}
     with Index.open(folder / "threads.index") as index:
+        figures["machine"] = _measure_machine(index, queries[:40])
         for name, where in FILTERS.items():
             _search_at_once(index, queries, where, 1, 10)
             rates: dict[int, list[float]] = {1: [], 2: [], 8: []}
@@ -75,6 +76,33 @@ def _measure_throughput(folder: Path) -> dict[str, Any]:
     return figures
 
 
+def _measure_machine(index: Index, queries: Any) -> float:
+    """What two threads gain over one if they do nothing but scan the codes, without Python's lock."""
+    oracle = index.oracle()
+    out = [np.empty((1, ROWS), dtype=np.float32) for _ in range(2)]
+
+    def scan(own: int) -> None:
+        part = oracle._parts[0]
+        for query in queries:
+            part.score(slice(0, ROWS), query[None], out[own])
+
+    ratios = []
+    for _ in range(ROUNDS):
+        alone = _time_threads([scan])
+        ratios.append(2.0 * alone / _time_threads([scan, scan]))
+    return float(np.median(ratios))
+
+
+def _time_threads(works: list[Callable[[int], None]]) -> float:
+    running = [threading.Thread(target=work, args=(own,)) for own, work in enumerate(works)]
+    started = time.perf_counter()
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    return time.perf_counter() - started
+
+
 def _search_at_once(index: Index, queries: Any, where: Any, threads: int, each: int) -> float:
     """Searches in a second if so many threads make so many of them each."""
 
@@ -82,13 +110,7 @@ def _search_at_once(index: Index, queries: Any, where: Any, threads: int, each: 
         for number in range(each):
             index.search(queries[(own * each + number) % len(queries)], k=10, where=where)
 
-    running = [threading.Thread(target=work, args=(own,)) for own in range(threads)]
-    started = time.perf_counter()
-    for thread in running:
-        thread.start()
-    for thread in running:
-        thread.join()
-    return threads * each / (time.perf_counter() - started)
+    return threads * each / _time_threads([work] * threads)
 
 
 class _Soak:

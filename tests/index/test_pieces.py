@@ -6,7 +6,7 @@ import pytest
 
 from breadth.errors import InputError
 from breadth.index import Document, Index
-from breadth.index.writer import split_into_batches
+from breadth.index.batches import split_into_batches
 from tests.index.letters import Letters, documents
 
 

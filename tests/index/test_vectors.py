@@ -38,6 +38,8 @@ def test_another_vector_for_the_same_text_is_a_change(index, rng, many):
     with pytest.raises(InputError, match="'d2' is there with another vector; use update"):
         index.add(documents(many), vectors=np.vstack((new[:2], new[2:3], old[3:])))
     np.testing.assert_array_equal(stored(index, "d2"), old[2])
+    assert index.find_conflicts(documents(many), new) == {f"d{i}" for i in range(2, many)}
+    assert index.find_conflicts(documents(many)) == set()
     assert index.add(documents(many), vectors=np.vstack((new[:2], old[2:]))).unchanged == many
     index.optimize()
     np.testing.assert_array_equal(stored(index, "d1"), new[1])

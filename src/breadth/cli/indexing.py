@@ -155,7 +155,7 @@ def _take_vectors(reading: Source, documents: list[Document]) -> Any:
 
 def _add_batch(target: Index, documents: list[Document], vectors: Any, reading: Source) -> Added:
     """Add a batch; a document that is there with other content, or in other pieces, is reported and left as it is."""
-    conflicts = target.find_conflicts(documents, whole=True)
+    conflicts = target.find_conflicts(documents, vectors, whole=True)
     for document in documents:
         if document.id in conflicts:
             where = reading.places.get(document.id, document.id)

@@ -261,9 +261,12 @@ class Index:
         """
         return self._writer.write(documents, vectors, batch, replace=True, whole=whole)
 
-    def find_conflicts(self, documents: Sequence[Document], *, whole: bool = False) -> set[str]:
-        """Return the ids of documents that the index holds with other content: `add` would refuse them."""
-        return self._writer.find_conflicts(documents, whole)
+    def find_conflicts(self, documents: Sequence[Document], vectors: Any = None, *, whole: bool = False) -> set[str]:
+        """Return the ids of documents that the index holds with other content or another vector.
+
+        `add` would refuse them.
+        """
+        return self._writer.find_conflicts(documents, vectors, whole)
 
     def delete(self, ids: Iterable[str]) -> int:
         """Remove documents by id, and return how many of them there were."""

@@ -23,6 +23,7 @@ from breadth.checks import check_count, check_lengths, check_vectors, square_len
 from breadth.errors import BreadthError, InputError
 from breadth.foreign import to_array
 from breadth.index import merging
+from breadth.index.batches import check_documents, look_ahead, report_count, split_into_batches
 from breadth.index.changes import change, give_back_space
 from breadth.index.collection import Collection
 from breadth.index.documents import Document, check_id
@@ -33,7 +34,7 @@ from breadth.index.lock import Lock
 from breadth.index.plan import Plan, Rows, check_unique, make_plan
 from breadth.index.snapshot import Part
 from breadth.index.store import Segment, View
-from breadth.oracles.compact import CompactOracle, save_together
+from breadth.oracles.compact import CompactOracle, save_together, write_rows
 
 BATCH = 4096
 """Documents that are committed together."""
@@ -82,20 +83,20 @@ class Writer:
         check_count(batch, "batch")
         rows = None if vectors is None else self._check_vectors(vectors)
         if rows is not None and isinstance(documents, Sized) and len(documents) != len(rows):
-            raise _report_count(len(documents), len(rows))
+            raise report_count(len(documents), len(rows))
         done, start = Added(), 0
         with self._lock() as db:
             batches = look_ahead(split_into_batches(check_documents(documents), batch))
             for some, is_last in batches:
                 stop = start + len(some)
                 if rows is not None and (stop > len(rows) or (is_last and stop != len(rows))):
-                    raise _report_count(stop, len(rows))
+                    raise report_count(stop, len(rows))
                 done += self._commit(db, some, None if rows is None else rows[start:stop], start, replace, whole)
                 start = stop
                 with self._reported():
                     self._maintain(db)
             if rows is not None and start != len(rows):
-                raise _report_count(start, len(rows))
+                raise report_count(start, len(rows))
         return done
 
     def delete(self, ids: Sequence[str]) -> int:
@@ -119,12 +120,15 @@ class Writer:
             self._remove_unnamed_files(db)
             give_back_space(db, everything=True)
 
-    def find_conflicts(self, documents: Sequence[Document], whole: bool) -> set[str]:
-        """Return the ids of documents that the index holds with other content."""
+    def find_conflicts(self, documents: Sequence[Document], vectors: Any, whole: bool) -> set[str]:
+        """Return the ids of documents that the index holds with other content, or with another vector."""
         checked = list(check_documents(documents))
+        rows = None if vectors is None else np.asarray(self._check_vectors(vectors), dtype=np.float32)
+        if rows is not None and len(rows) != len(checked):
+            raise report_count(len(checked), len(rows))
 
         def read(view: View) -> Plan:
-            return make_plan(view, checked, None, whole, lambda: self._collection.snapshot(view))
+            return make_plan(view, checked, rows, whole, lambda: self._collection.snapshot(view))
 
         return set(self._collection.read(read).conflicts)
 
@@ -219,7 +223,8 @@ class Writer:
         pending = view.pending(self._encoder.dim)
         kept = ~np.isin(pending.numbers, list(view.find_numbers(removed).values()))
         numbers = np.append(pending.numbers[kept], np.arange(state.next, state.next + len(documents)))
-        file, mark = self._write_file([CompactOracle.build(np.vstack((pending.vectors[kept], rows)))])
+        file, label = self._name_file()
+        mark = write_rows([np.vstack((pending.vectors[kept], rows))], self._layout.segments / file, label)
         with change(db) as one:
             one.remove_documents(removed)
             one.add_documents(documents)
@@ -233,37 +238,39 @@ class Writer:
         if self._removed < merging.FLUSH:
             return
         self._removed = 0
-        while True:
+        while (run := self._choose_merge(View(db))) is not None:
             snapshot = self._collection.snapshot(View(db))
-            parts = {int(part.numbers[0]): part for part in snapshot.parts}
-            own = [parts.get(int(segment.numbers[0])) for segment, _ in snapshot.segments]
-            live = [0 if part is None else len(part.live_numbers) for part in own]
-            total = [len(segment.numbers) for segment, _ in snapshot.segments]
-            run = merging.choose_merge(live, total, 5 * self._encoder.dim)
-            if run is None:
-                break
             segments = [segment for segment, _ in snapshot.segments[run]]
-            self._replace_segments(db, segments, [part for part in own[run] if part is not None])
+            firsts = {int(segment.numbers[0]) for segment in segments}
+            parts = [part for part in snapshot.parts if int(part.numbers[0]) in firsts]
+            self._replace_segments(db, segments, parts)
+
+    def _choose_merge(self, view: View) -> slice | None:
+        segments, gone = view.segments(), np.sort(view.deleted()[0])
+        spans = [np.searchsorted(gone, [segment.numbers[0], segment.numbers[-1] + 1]) for segment in segments]
+        total = [len(segment.numbers) for segment in segments]
+        live = [rows - int(high - low) for rows, (low, high) in zip(total, spans, strict=True)]
+        return merging.choose_merge(live, total, 5 * self._encoder.dim)
 
     def _replace_segments(
         self, db: sqlite3.Connection, segments: Sequence[Segment], parts: Sequence[Part], clear_pending: bool = False
     ) -> None:
         """Put one segment with the rows of these parts in the place of several."""
         numbers: list[Ids] = [part.live_numbers for part in parts]
-        named = self._write_file([part.oracle() for part in parts]) if parts else None
+        file, label = self._name_file()
+        mark = save_together([part.oracle() for part in parts], self._layout.segments / file, label) if parts else ""
         with change(db) as one:
             one.drop_segments(segments)
             if clear_pending:
                 one.clear_pending()
-            if named is not None:
-                one.add_segment(*named, np.concatenate(numbers))
+            if parts:
+                one.add_segment(file, mark, np.concatenate(numbers))
         self._remove_unnamed_files(db)
 
-    def _write_file(self, oracles: Sequence[CompactOracle]) -> tuple[str, str]:
-        """Write rows to a new file, which says to which index it belongs; return its name and its mark."""
+    def _name_file(self) -> tuple[str, str]:
+        """A name for a new file, and the label that says to which index it belongs."""
         file = new_segment_name()
-        label = json.dumps({"index": self._collection.facts["identity"], "file": file})
-        return file, save_together(oracles, self._layout.segments / file, label)
+        return file, json.dumps({"index": self._collection.facts["identity"], "file": file})
 
     def _remove_unnamed_files(self, db: sqlite3.Connection) -> None:
         """Remove vector files of this index that no transaction has named: what an interrupted writer left behind."""
@@ -280,47 +287,3 @@ class Writer:
         except (BreadthError, ValueError):
             return False
         return isinstance(label, dict) and label.get("index") == self._collection.facts["identity"]
-
-
-def check_documents(documents: Iterable[Document]) -> Iterator[Document]:
-    """Yield the documents, and refuse what is none."""
-    if isinstance(documents, (Document, str, bytes, dict)):
-        raise InputError(f"documents must be a list of `Document`s, got one {type(documents).__name__}; pass a list")
-    try:
-        items = iter(documents)
-    except TypeError:
-        raise InputError(f"documents must be a list of `Document`s, got {type(documents).__name__}") from None
-    for place, item in enumerate(items):
-        if not isinstance(item, Document):
-            hint = "; write Document(**record)" if isinstance(item, dict) else ""
-            raise InputError(f"documents must hold `Document`s, got {type(item).__name__} at place {place}{hint}")
-        yield item
-
-
-def split_into_batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    """Yield the documents in lists of `size`, or a few more: the pieces of a document stay together."""
-    batch: list[Document] = []
-    for document in documents:
-        if len(batch) >= size and batch[-1].root != document.root:
-            yield batch
-            batch = []
-        batch.append(document)
-    if batch:
-        yield batch
-
-
-def look_ahead(items: Iterable[list[Document]]) -> Iterator[tuple[list[Document], bool]]:
-    """Yield every item, and whether it is the last."""
-    before: list[Document] | None = None
-    for item in items:
-        if before is not None:
-            yield before, False
-        before = item
-    if before is not None:
-        yield before, True
-
-
-def _report_count(documents: int, rows: int) -> InputError:
-    if rows > documents:
-        return InputError(f"vectors has more rows ({rows}) than there are documents ({documents})")
-    return InputError(f"vectors has fewer rows ({rows}) than there are documents (at least {documents})")

@@ -97,7 +97,9 @@ def _parse_line(parser: _Parser, line: bytes, first: bool) -> tuple[dict[str, An
         return None, f"not UTF-8: {error.reason} at byte {error.start}"
     except RecursionError:
         return None, _TOO_DEEP
-    except ValueError as error:
+    except json.JSONDecodeError as error:
+        return None, f"broken JSON: {error.msg} at character {error.pos + 1}"
+    except ValueError as error:  # a number with too many digits
         return None, f"broken JSON: {error}"
     return value, parser.find_fault(value)
 
@@ -109,6 +111,7 @@ class _Buffer:
         self._source, self._file = source, file
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="surrogateescape")
         self.text, self.place, self.line, self.ended = "", 0, 1, False
+        self._column, self._named = 1, 0
 
     def fill(self) -> None:
         """Read further: as much again as there is."""
@@ -120,7 +123,14 @@ class _Buffer:
     def move(self, place: int) -> None:
         """Go on to a place, and count lines on the way."""
         self.line += self.text.count("\n", self.place, place)
+        before = self.text.rfind("\n", self.place, place)
+        self._column = self._column + place - self.place if before < 0 else place - before
         self.place = place
+
+    def name_place(self) -> str:
+        """The line, and for all but the first value that begins on a line also the character."""
+        first, self._named = self.line > self._named, self.line
+        return f"{self.line}" if first else f"{self.line}:{self._column}"
 
     def peek(self, blank: str) -> str:
         """Go on to the next character that is not one of these, and return it; an empty text at the end."""
@@ -140,14 +150,14 @@ def _read_stream(source: Source, file: BinaryIO) -> Iterator[Record]:
     if in_array:
         buffer.move(buffer.place + 1)
     while (sign := buffer.peek(_BLANK + ",")) and not (in_array and sign == "]"):
-        where = f"{source.path.name}:{buffer.line}"
+        where = f"{source.path.name}:{buffer.name_place()}"
         try:
             value, end = _parse_next(parser, buffer)
         except RecursionError:
             source.stop(where, _TOO_DEEP)
             return
         except ValueError as error:
-            source.stop(where, f"broken JSON: {error}")
+            source.stop(where, f"broken JSON: {getattr(error, 'msg', error)}")
             return
         broken = holds_broken_bytes(buffer.text[buffer.place : end])
         fault = "not UTF-8" if broken else parser.find_fault(value)

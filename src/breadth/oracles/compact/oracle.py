@@ -36,6 +36,10 @@ _BLOCK = 1 << 16
 """Rows scored at a time. Extra memory is a few numbers for each of them and each direction."""
 _QUANTISE = 1 << 14
 """Rows coded, saved or summed at a time."""
+_GATHER = 1 << 14
+"""Rows that are not neighbours, scored at a time."""
+_DENSE = 4
+"""All rows between the first and the last are scored if they are at most this many times those that are wanted."""
 _FETCH = 1024
 """Full-precision rows scored again at a time."""
 _ROUNDING = 1e-6
@@ -79,23 +83,7 @@ class CompactOracle:
         complete. It keeps the rows as float16 if the first chunk is float16, else as float32. `progress(done)` is
         called with the number of rows written.
         """
-        done, summary = 0, NO_ROWS
-        dtype = None
-        with Writer(path) as writer:
-            for chunk in chunks:
-                rows = check_vectors(chunk, "chunks")
-                dtype = stored_dtype(rows) if dtype is None else dtype
-                for start, stop in sweep.spans(len(rows), _QUANTISE):
-                    part = np.asarray(rows[start:stop], dtype=dtype)  # code what is stored
-                    coded, part_summary = quantise(part, done, "chunks")
-                    writer.add(part, coded)
-                    summary = summary.merge(part_summary)
-                    done += stop - start
-                    if progress is not None:
-                        progress(done)
-            if done == 0:
-                raise InputError("chunks must hold at least one row, got none")
-            writer.finish(summary)
+        write_rows(chunks, path, progress=progress)
         return cls.open(path)
 
     def save(self, path: str | PathLike[str], progress: Progress | None = None) -> None:
@@ -203,11 +191,14 @@ class CompactOracle:
 
     def score(self, part: slice | Ids, directions: Array, out: sweep.Floats) -> None:
         """Write the approximate scores of some rows, computed from their codes, into `out` (b, rows)."""
-        arrays, d = self._arrays, self._arrays.codes.shape[1]
+        d = self._arrays.codes.shape[1]
         here = self._positions(part)
-        arrays.load(here)
         inside = np.ascontiguousarray(directions[:, :d], dtype=np.float32)
-        kernels.current().scan(arrays.codes[here], arrays.scales[here], inside, out)
+        if isinstance(here, slice):
+            self._scan(here, inside, out)
+        else:
+            for start, stop in sweep.spans(len(here), _GATHER):
+                self._scan_some(here[start:stop], inside, out[:, start:stop])
         if self._relevance is not None:
             out += (directions[:, d:] * self._relevance[part]).astype(np.float32)
 
@@ -230,6 +221,25 @@ class CompactOracle:
     def _positions(self, part: slice | Ids) -> slice | Ids:
         """Return where rows of this oracle lie in the arrays."""
         return part if self._only is None else self._only[part]
+
+    def _scan(self, part: slice, directions: Array, out: sweep.Floats) -> None:
+        """Score neighbouring rows."""
+        self._arrays.load(part)
+        kernels.current().scan(self._arrays.codes[part], self._arrays.scales[part], directions, out)
+
+    def _scan_some(self, rows: Ids, directions: Array, out: sweep.Floats) -> None:
+        """Score some rows. Where most neighbours are among them, scoring all is faster than gathering some."""
+        low, high = int(rows.min()), int(rows.max()) + 1
+        if high - low <= _DENSE * len(rows):
+            scores = np.empty((len(directions), high - low), dtype=np.float32)
+            self._scan(slice(low, high), directions, scores)
+            np.take(scores, rows - low, axis=1, out=out, mode="clip")
+            return
+        self._arrays.load(rows)
+        codes = np.take(self._arrays.codes, rows, axis=0)  # lets other threads work, as indexing does not
+        scores = np.empty(out.shape, dtype=np.float32)
+        kernels.current().scan(codes, self._arrays.scales[rows], directions, scores)
+        out[:] = scores
 
     def _stored_rows(self, start: int, stop: int) -> Array:
         """Return rows start … stop - 1 in the precision in which they are kept."""
@@ -262,4 +272,30 @@ def save_together(
                     progress(done, total)
             own = oracle.size * oracle.mean()[: oracle._arrays.codes.shape[1]]
             summary = summary.merge(RowSummary(own, oracle.length_error))
+        return writer.finish(summary)
+
+
+def write_rows(
+    chunks: Iterable[npt.ArrayLike],
+    path: str | PathLike[str],
+    label: str = "",
+    progress: Callable[[int], None] | None = None,
+) -> str:
+    """Write arrays that come one after the other to a file, as `CompactOracle.stream` does. Return its `mark`."""
+    done, summary = 0, NO_ROWS
+    dtype = None
+    with Writer(path, label) as writer:
+        for chunk in chunks:
+            rows = check_vectors(chunk, "chunks")
+            dtype = stored_dtype(rows) if dtype is None else dtype
+            for start, stop in sweep.spans(len(rows), _QUANTISE):
+                part = np.asarray(rows[start:stop], dtype=dtype)  # code what is stored
+                coded, part_summary = quantise(part, done, "chunks")
+                writer.add(part, coded)
+                summary = summary.merge(part_summary)
+                done += stop - start
+                if progress is not None:
+                    progress(done)
+        if done == 0:
+            raise InputError("chunks must hold at least one row, got none")
         return writer.finish(summary)
