@@ -17,11 +17,11 @@ from breadth.foreign import Numbers, to_array
 UNIT_TOLERANCE = 1e-3
 """How far the length of a row or query may be from 1. Rounding to float16 changes it by less than half of this."""
 
-SCORE_LIMIT = 1e6
+SCORE_LIMIT = 1e8
 """The largest score from outside, in absolute value.
 
 Similarities are at most 1, and the solvers weigh both in float64. Searches and proofs agreed with brute force for
-scores up to 1e10; from 1e12 on, sets held a row twice. The limit leaves four digits in reserve.
+scores up to 1e10; from 1e12 on, sets held a row twice. The limit leaves two digits in reserve.
 """
 
 SHARPNESS_LIMIT = 1000

@@ -16,6 +16,8 @@ from breadth.sources.source import Record, Source
 
 _ROWS = 256
 """Rows that are unfolded at a time."""
+_BROKEN = object()
+"""Stands for a text that is not UTF-8."""
 _MOST_UNFOLDED, _USUAL = 1 << 30, 200
 """A column of a row group may unfold to so many bytes, or to so many times its size in the file."""
 
@@ -49,7 +51,7 @@ def _reporting(source: Source, kind: type[Exception]) -> Iterator[None]:
 
 
 def _check_columns(source: Source, pyarrow: Any, schema: Any) -> list[str]:
-    """Refuse columns of the same name, and return those of texts."""
+    """Refuse columns of the same name, and return those of texts and bytes."""
     names = list(schema.names)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -57,7 +59,8 @@ def _check_columns(source: Source, pyarrow: Any, schema: Any) -> list[str]:
             f"{source.path.name}: the column {twice!r} stands twice, so one of its values would be lost; rename one"
         )
     kinds = pyarrow.types
-    return [one.name for one in schema if kinds.is_string(one.type) or kinds.is_large_string(one.type)]
+    tests = (kinds.is_string, kinds.is_large_string, kinds.is_binary, kinds.is_large_binary)
+    return [one.name for one in schema if any(test(one.type) for test in tests)]
 
 
 def _read_groups(source: Source, file: Any) -> Iterator[Record]:
@@ -86,16 +89,30 @@ def _unfolds_too_far(column: Any) -> bool:
 def _read_group(source: Source, file: Any, group: int, first: int) -> Iterator[Record]:
     number = first
     for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group]):
-        columns = list(zip(batch.schema.names, batch.columns, strict=True))
-        for place in range(batch.num_rows):
+        columns = [_read_column(column) for column in batch.columns]
+        for values in zip(*columns, strict=True):
             where = f"{source.path.name}:{number}"
             number += 1
-            try:
-                record = {name: column[place].as_py() for name, column in columns}
-            except UnicodeDecodeError:
+            if any(value is _BROKEN for value in values):
                 source.skip(where, "not UTF-8")
-                continue
-            if any(isinstance(value, str) and len(value) > MOST_BYTES for value in record.values()):
+            elif any(isinstance(value, str) and len(value) > MOST_BYTES for value in values):
                 source.skip(where, f"a text is {TOO_LONG}")
-                continue
-            yield where, record
+            else:
+                yield where, dict(zip(batch.schema.names, values, strict=True))
+
+
+def _read_column(column: Any) -> list[Any]:
+    """The values of a column. A text that stands in many rows is unfolded once, and all of them share it."""
+    if not hasattr(column, "dictionary"):
+        return _read_values(column)
+    places = column.indices.to_pylist()
+    used = sorted({place for place in places if place is not None})
+    entries = dict(zip(used, _read_values(column.dictionary.take(used)), strict=True))
+    return [None if place is None else entries[place] for place in places]
+
+
+def _read_values(array: Any) -> list[Any]:
+    try:
+        return list(array.to_pylist())
+    except UnicodeDecodeError:  # one of them: find out which
+        return [_BROKEN if len(array) == 1 else _read_values(array.slice(place, 1))[0] for place in range(len(array))]
