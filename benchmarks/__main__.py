@@ -64,6 +64,7 @@ def main() -> None:
         *agreement.PARTS,
         *experiments.RECIPES,
         *serve.PARTS,
+        *frameworks.PARTS,
         *default.PARTS,
         *attack.PARTS,
     ]
@@ -130,7 +131,7 @@ def _run_serve(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -
 def _run_frameworks(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.data is None:
         parser.error("frameworks needs --data: pass the folder with the judged collections")
-    frameworks.main(arguments.data, arguments.folder)
+    frameworks.main(arguments.data, arguments.folder, arguments.part)
 
 
 def _run_check(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
@@ -150,7 +151,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "speed": lambda given, _: speed.main(given.rounds, given.folder, given.asqa, given.part),
     "text": lambda given, _: text.main(given.part),
     "agreement": lambda given, _: agreement.main(given.part),
-    "effort": lambda given, _: effort.main(given.rounds),
+    "effort": lambda given, _: effort.main(given.rounds, given.again or None),
     "pace": _run_pace,
     "gpu": _run_gpu,
     "experiments": _run_experiments,

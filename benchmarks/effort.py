@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -19,6 +20,8 @@ from tests.synthetic import SHAPES, query_near
 KS, THETAS = (3, 10, 40), (0.3, 0.5, 0.7, 0.9)
 SIZES = ((150, 24), (1500, 48), (5_000, 32))
 TIE = 1e-7
+_FIRST = "8b5a4d1"
+"""The commit of lines that do not name theirs."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,9 @@ class Instance:
 
 
 def main(rounds: int = 3, only: list[str] | None = None) -> None:
-    """Measure, and write results/effort.json and docs/benchmarks/effort.md."""
+    """Measure, and write results/effort.json and docs/benchmarks/effort.md; `only`: these constants anew."""
     panel = make_panel(np.random.default_rng(0))
+    before = {} if only is None else load("effort")["variants"]
     data: dict[str, Any] = {"machine": machine(), "instances": len(panel), "rounds": rounds}
     variants = {"as it is": EFFORT} | make_variants(only)
     times: dict[str, list[float]] = {name: [] for name in variants}
@@ -44,8 +48,10 @@ def main(rounds: int = 3, only: list[str] | None = None) -> None:
             seconds, values[name] = run_panel(panel, variants[name])
             times[name].append(seconds)
     base = np.array(values["as it is"])
-    data["variants"] = {
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    data["variants"] = before | {
         name: {
+            "commit": commit,
             "time": float(np.median(np.array(times[name]) / np.array(times["as it is"]))),
             "worse": int(np.sum(np.array(values[name]) < base - TIE)),
             "better": int(np.sum(np.array(values[name]) > base + TIE)),
@@ -105,8 +111,8 @@ def render() -> None:
         for label in ("half", "double"):
             cell = variants[f"{field.name} {label}"]
             cells += [f"{cell['time']:.2f}", str(cell["worse"]), str(cell["better"]), f"{cell['mean']:+.1e}"]
-        rows.append(cells)
-    head = ["constant", "value", "½: time", "worse", "better", "mean", "×2: time", "worse", "better", "mean"]
+        rows.append([*cells, cell.get("commit", _FIRST)])
+    head = ["constant", "value", "½: time", "worse", "better", "mean", "×2: time", "worse", "better", "mean", "commit"]
     page(
         "effort",
         f"""# How hard the certified method works
@@ -121,7 +127,8 @@ searches alone, with k ∈ {{{", ".join(map(str, KS))}}}, θ ∈ {{{", ".join(ma
 sharpness 1 and for the default's {DEFAULT.sharpness}, the latter with `distinct` and `keep_best`. "Time" is processor
 time, divided by that of the unchanged constants (median of {data["rounds"]} rounds). "Worse" and "better"
 count the instances whose objective changed by more than 1e-7. "Mean" is the mean change of the objective over all
-instances.
+instances. "Commit" is the one that a line was measured on: a constant is measured again when it changes
+(`--again NAME`).
 
 {table(head, rows)}
 """,

@@ -11,6 +11,27 @@ settings.load_profile("breadth")
 
 pytest_plugins = ["tests.engines.exercised"]
 
+SLOW = (
+    "tests/benchmarks_serve/test_summary.py::test_the_shipped_collection",
+    "tests/certified/test_certified.py::test_it_never_loses",
+    "tests/certified/test_constraints.py::test_all_paths_agree",
+    "tests/certified/test_time_limits.py",
+    "tests/cli/test_cli.py::test_a_diagnosis",
+    "tests/cli/test_hostile_files.py",
+    "tests/experiments/test_commands.py",
+    "tests/index/test_index.py::test_killed",
+    "tests/test_docs.py::test_the_experiments_page_runs",
+    "tests/test_docs.py::test_the_tutorial_runs",
+    "tests/test_without_numba.py",
+)
+"""Tests, by the beginning of their names, that take half the time of all: `make test-fast` leaves them out."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker("slow")
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

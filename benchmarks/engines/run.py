@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks import asqa
 from benchmarks.engines import page
-from benchmarks.engines.measure import Collection, measure
+from benchmarks.engines.measure import Collection, audit, measure
 from benchmarks.engines.news import load_news, measure_news
 from benchmarks.report import load, save
 from benchmarks.serve.collection import Collection as JudgedCollection
@@ -79,7 +79,9 @@ def measure_store(
             oracle = _fill(store, Path(folder), server, collection.rows)
             found["fill"][collection.name] = time.perf_counter() - started
             found["exact"] = bool(oracle.exact)
-            found["cells"][collection.name] = measure(store, oracle, collection, rounds)
+            cells = measure(store, oracle, collection, rounds)
+            audit(oracle, collection, cells)
+            found["cells"][collection.name] = cells
             _close(oracle)
         if news is not None:
             oracle = _fill(store, Path(folder), server, news.rows)

@@ -74,6 +74,11 @@ WRONG = {
     "scores by number": (lambda index: index.search("fever", k=1, scores={3: 1.0}), "scores: an id must be a text"),
     "scores a word": (lambda index: index.search("fever", k=1, scores={"d1": "x"}), r"scores\['d1'\] must be a number"),
     "unknown option": (lambda index: index.search("fever", k=1, colour="red"), "has no option 'colour'"),
+    "documents of texts": (lambda index: index.documents(["x"]), "numbers must be whole numbers"),
+    "documents of floats": (lambda index: index.documents([1.5]), "numbers must be whole numbers"),
+    "documents of a text": (lambda index: index.documents("12"), "numbers must be a list of row numbers, got '12'"),
+    "documents of nothing": (lambda index: index.documents(None), "numbers must be a list of row numbers"),
+    "documents of a large number": (lambda index: index.documents([10**30]), "numbers must be whole numbers"),
     "pieces": (lambda index: index.pieces(3), "parent must be a text"),
     "hybrid": (lambda index: index.search("fever", k=1, hybrid="x"), "hybrid must be a number"),
 }

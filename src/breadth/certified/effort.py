@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from breadth.checks import check_number
 from breadth.errors import InputError
 
 
@@ -106,8 +107,9 @@ LIGHT = Effort(starts=2, tabu=300, tight_rows=64)
 """For the many θ of a frontier on a shortlist."""
 
 
-def check_effort(effort: object) -> Effort:
-    """An `Effort`, or an error that says how to make one."""
+def check_work(tolerance: object, prove: object, effort: object) -> None:
+    """Raise an error that says what to do unless these arguments of the certified method can be used."""
+    check_number(tolerance, "tolerance", 0.0)
+    check_number(prove, "prove", 0.0)
     if not isinstance(effort, Effort):
         raise InputError(f"effort must be an Effort, got {effort!r}; e.g. dataclasses.replace(EFFORT, held=8192)")
-    return effort

@@ -7,20 +7,16 @@ the collection gains; `prove.py` may then close the gap.
 
 from __future__ import annotations
 
-from breadth.certified.effort import EFFORT, Effort, check_effort
+from breadth.certified.effort import EFFORT, Effort, check_work
 from breadth.certified.opening import open_search
 from breadth.certified.prove import prove_optimal
-from breadth.certified.shortlist.columns import search_columns
-from breadth.certified.shortlist.prove import prove_on_table
-from breadth.certified.shortlist.search import search_shortlist
-from breadth.checks import check_number
+from breadth.certified.shortlist.solve import solve_on_shortlist
 from breadth.clock import NO_LIMIT, Clock
 from breadth.methods.topk import take_most_relevant
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection, conclude
-from breadth.shortlist.conclude import conclude_on_table
 
 
 def certified(
@@ -45,15 +41,14 @@ def certified(
     (limits that are there for safety) or, with `prove`, "optimal" and "prove" (a better set was found, but its own
     proof ran out of time).
     """
-    check_number(tolerance, "tolerance", 0.0)
-    check_number(prove, "prove", 0.0)
+    check_work(tolerance, prove, effort)
     trivial = problem.theta == 1.0 or problem.k in (1, facts.size)
     if trivial and problem.constraints.is_free:  # the most relevant rows are the optimum
         stats = {"stopped": "swap_optimal", "rounds": 0, "swaps": 0, "block": problem.k, "held": problem.k}
         return (yield from take_most_relevant(problem, facts, "certified", stats))
     if not problem.is_plain:
-        return (yield from _solve_shortlist(problem, facts, clock, check_effort(effort), prove))
-    search = yield from open_search(problem, facts, clock, check_effort(effort), tolerance)
+        return (yield from solve_on_shortlist(problem, facts, clock, effort, prove))
+    search = yield from open_search(problem, facts, clock, effort, tolerance)
     stopped = yield from search.run()
     ids, rows, stats = search.bench.chosen_ids, search.bench.chosen_rows, search.stats
     if prove > 0.0 and stopped == "swap_optimal":
@@ -64,21 +59,3 @@ def certified(
     settled = stopped in ("swap_optimal", "optimal")
     bound = search.bound.value
     return conclude(problem, ids, rows, "certified", bound=bound, exact=facts.exact, swap_optimal=settled, stats=stats)
-
-
-def _solve_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effort, prove: float) -> Asking[Selection]:
-    search = search_shortlist if problem.sharpness > 1 else search_columns
-    found = yield from search(problem, facts, clock, effort)
-    whole = problem.sharpness > 1 or found.table.shortlist.is_complete
-    if prove > 0.0 and found.swap_optimal and whole:
-        prove_on_table(found, clock.within(prove), facts.exact)
-    return conclude_on_table(
-        found.table,
-        found.chosen,
-        "certified",
-        found.stats,
-        bound=found.bound,
-        exact=facts.exact,
-        swap_optimal=found.swap_optimal,
-        picked_in_order=False,
-    )

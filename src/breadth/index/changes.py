@@ -16,6 +16,8 @@ from breadth.index.store import Segment, View, document_crc, segment_crc, vector
 
 _FREE_PAGES, _PAGES_AT_ONCE = 256, 256
 """More free pages than these, and more than a quarter of the file, are given back, some with each change."""
+_AT_ONCE = 1000
+"""Documents that are held in memory at a time."""
 
 
 @contextmanager
@@ -99,11 +101,13 @@ class Change:
 
     def remove_documents(self, ids: Sequence[str]) -> int:
         """Remove documents and return how many there were."""
-        found = self._view.find_numbers(ids)
-        numbers = sorted(found.values())
-        for number, document in zip(numbers, self._view.documents(numbers), strict=True):
-            remove_entries(self._db, number, document.metadata)
-            self._db.execute("INSERT INTO words(words, rowid, text) VALUES ('delete', ?, ?)", (number, document.text))
+        numbers = sorted(self._view.find_numbers(ids).values())
+        for start in range(0, len(numbers), _AT_ONCE):
+            some = numbers[start : start + _AT_ONCE]
+            for number, document in zip(some, self._view.documents(some), strict=True):
+                remove_entries(self._db, number, document.metadata)
+                gone = (number, document.text)
+                self._db.execute("INSERT INTO words(words, rowid, text) VALUES ('delete', ?, ?)", gone)
         rows = [(number,) for number in numbers]
         self._db.executemany("DELETE FROM documents WHERE number = ?", rows)
         self._waiting -= self._db.executemany("DELETE FROM pending WHERE number = ?", rows).rowcount if rows else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,16 +42,19 @@ class Check:
 
 def check(collection: Collection) -> Check:
     """Read the whole index, and compare everything that can be compared."""
-    problems: list[str] = []
-    documents = segments = 0
+    notes = tuple(_list_notes(collection))
     try:
-        with collection.reading() as view:
-            documents, segments = view.state().documents, len(view.segments())
-            for examine in (_check_tables, _check_documents, _check_words, _check_vectors):
-                problems += _collect(examine, collection, view)
+        return replace(collection.read(lambda view: _examine(collection, view)), notes=notes)
     except (BreadthError, FileNotFoundError) as error:
-        problems.append(str(error))
-    return Check(documents, segments, tuple(problems), tuple(_list_notes(collection)))
+        return Check(0, 0, (str(error),), notes)
+
+
+def _examine(collection: Collection, view: View) -> Check:
+    documents, segments = view.state().documents, len(view.segments())
+    problems: list[str] = []
+    for examine in (_check_tables, _check_documents, _check_words, _check_vectors):
+        problems += _collect(examine, collection, view)
+    return Check(documents, segments, tuple(problems))
 
 
 def _collect(examine: Callable[[Collection, View], Iterator[str]], collection: Collection, view: View) -> list[str]:

@@ -106,9 +106,8 @@ class Reader:
 
     def documents(self, numbers: Iterable[int]) -> list[Document]:
         """Return the documents with these row numbers."""
-        wanted = [int(number) for number in numbers]
-        with self._collection.reading() as view:  # a number that is gone is gone: trying again would not help
-            return view.documents(wanted)
+        wanted = _check_numbers(numbers)
+        return self._collection.read(lambda view: view.documents(wanted))
 
     def oracle(self, where: Any) -> SegmentedOracle:
         """Return the vectors as an oracle."""
@@ -299,6 +298,23 @@ class Reader:
         numbers = np.intersect1d(np.array(sorted(by_number), dtype=np.int64), oracle.numbers)
         restricted = self._collection.snapshot(view).restricted(numbers)
         return restricted, np.array([[by_number[int(n)] for n in numbers]])
+
+
+def _check_numbers(numbers: Any) -> list[int]:
+    """Return row numbers as a list of whole numbers."""
+    array = np.asarray(numbers if isinstance(numbers, np.ndarray) else list(_check_iterable(numbers)))
+    if array.size == 0:
+        return []
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(f"numbers must be whole numbers, such as those of `Index.oracle().numbers`, got {numbers!r}")
+    found: list[int] = array.tolist()
+    return found
+
+
+def _check_iterable(numbers: Any) -> Iterable[Any]:
+    if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
+        raise InputError(f"numbers must be a list of row numbers, got {numbers!r}")
+    return numbers
 
 
 def _scale(scores: Array) -> Array:
