@@ -56,20 +56,20 @@ def _show(cell: dict[str, float]) -> str:
 
 
 def _show_scans(data: dict[str, Any]) -> str:
-    scans, model = data["scans"], fit(data)
+    scans, line = data["scans"], fit(data["scans"]["scans"])
     lines = [
         [
             f"{int(size):,}",
             f"{np.median(scan['ms']):.2f}",
             f"{np.quantile(scan['ms'], 0.95):.2f}",
-            f"{model.scan(int(size)):.2f}",
+            f"{line.milliseconds(int(size)):.2f}",
             f"{scan['batch_ms']:.2f}",
         ]
         for size, scan in scans["scans"].items()
     ]
     messages = [
         [shards, f"{message['vectors']}", f"{message['question'] / 1e3:.1f}", f"{message['answer'] / 1e3:.1f}",
-         f"{int(shards) * message['answer'] / 1e6:.2f}", f"{scans['joins'][shards]:.2f}"]
+         f"{int(shards) * message['answer'] / 1e6:.2f}", _show(data["drivers"][shards])]
         for shards, message in scans["messages"].items()
     ]  # fmt: skip
     return f"""## One shard
@@ -79,15 +79,16 @@ them.
 
 {table(["rows", "median", "95th percentile", "line", "in a batch"], lines)}
 
-Messages of a round in kB, all answers in MB, and the time to join them in milliseconds. A shard sends the vectors of
-twice its share of the best rows, and 16 more.
+Messages of a round in kB, and all answers in MB. A shard sends the vectors of twice its share of the best rows, and 16
+more. *Driver* is what it takes to ask so many shards, to hear them and to join their answers, in milliseconds: four
+workers that answer at once stand for all shards. They share the driver's cores, so this is more than it takes.
 
-{table(["shards", "vectors", "question", "answer", "all answers, MB", "join, ms"], messages)}
+{table(["shards", "vectors", "question", "answer", "all answers, MB", "driver, ms"], messages)}
 """
 
 
 def _show_simulation(data: dict[str, Any]) -> str:
-    model, link = fit(data), LINK_BYTES_PER_MS * 8e3 / 1e9
+    line, link = fit(data["scans"]["scans"]), LINK_BYTES_PER_MS * 8e3 / 1e9
     lines = [
         [
             f"{cell['total'] / 1e6:,.0f} million",
@@ -111,17 +112,16 @@ def _show_simulation(data: dict[str, Any]) -> str:
 **Nobody has run this.** It follows from the figures above and these assumptions:
 
 - A shard is one core that has its memory to itself, and scans its codes from memory at the speed of this machine: a
-  start of {model.scan_start:.2f} ms and {1e6 * model.scan_row:.1f} ms for a million rows. Cores that share a memory bus
-  are slower; with t threads for each shard, expect up to t times less, as long as the bus can feed them.
+  start of {line.start:.2f} ms and {1e6 * line.row:.1f} ms for a million rows. Cores that share a memory bus are slower;
+  with t threads for each shard, expect up to t times less, as long as the bus can feed them.
 - A scan varies as the scans above did around their median. The round waits for the slowest of all shards.
-- The driver needs {model.driver_start:.1f} ms and {model.driver_shard:.2f} ms for each shard: the line through the
-  overhead of Ray with 1, 2 and 4 workers on this machine. This is the weakest assumption for 256 shards. It was
-  measured on shared cores, which makes it too high; a real cluster has more hops, which makes it too low.
+- The driver takes what it took above. A real cluster has more hops, but its workers do not take the driver's cores.
 - A round trip takes {ROUND_TRIP_MS} ms, and all answers come through one link of {link:.0f} Gbit/s.
 - One round is enough, no worker dies, and the rows are divided at random, so that no shard has to be asked again.
 - Full-precision rows are read for {data["scans"]["asked"]} candidates and a few more; they may lie in a file.
 
-Median (95th percentile) of a round. Subtract the driver's share to see what another way of asking could save.
+Median (95th percentile) of a round. Where the driver takes most of it, drivers in the middle, one for some shards
+each, would help; there are none.
 
 {table(head, lines)}
 """

@@ -24,6 +24,8 @@ def main(rounds: int) -> None:
     cells = [(kind, count) for count in WORKERS for kind in kinds]
     for kind, count in progress(cells, "shards"):
         found["rounds"].setdefault(kind, {})[str(count)] = _run_enclosed(kind, count, rounds)
+    for count in progress(list(scans.SHARDS), "driver"):
+        found.setdefault("drivers", {})[str(count)] = _run_enclosed("echo", count, rounds)
     found["simulated"] = simulate(found)
     save("shards", found)
     page.render()

@@ -1,4 +1,4 @@
-"""What a shard and the driver do without any cluster: scans, messages, and the joining of answers."""
+"""What a shard does without any cluster: scans, and the sizes of its messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy as np
 
 from breadth import CompactOracle
 from breadth.engines.ray.oracle import share_of_vectors
-from breadth.oracles.joining import Numbering, join_top
 from tests.synthetic import clustered
 
 DIM = 384
@@ -38,7 +37,6 @@ def measure(rounds: int) -> dict[str, Any]:
         "asked": ROWS_ASKED,
         "scans": dict(zip(map(str, SIZES), scans, strict=True)),
         "messages": {str(shards): _weigh(shards) for shards in SHARDS},
-        "joins": {str(shards): _join(rng, shards) for shards in SHARDS},
     }
 
 
@@ -67,13 +65,3 @@ def _weigh(shards: int) -> dict[str, int]:
         np.zeros((1, sent, DIM), dtype=np.float32),
     )
     return {"question": len(pickle.dumps(question, 5)), "answer": len(pickle.dumps(answer, 5)), "vectors": sent}
-
-
-def _join(rng: np.random.Generator, shards: int) -> float:
-    """Milliseconds that the driver takes to join the answers of so many shards."""
-    numbering = Numbering.of([1_000_000] * shards)
-    found = [
-        (rng.integers(1_000_000, size=(1, ROWS_ASKED)), -np.sort(-rng.random((1, ROWS_ASKED)), axis=1))
-        for _ in range(shards)
-    ]
-    return 1000 * statistics.median([_time(join_top, found, numbering, ROWS_ASKED) for _ in range(50)])

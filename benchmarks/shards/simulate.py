@@ -2,12 +2,11 @@
 
 A round on S shards takes as long as its slowest part:
 
-    driver(S) + network(S) + max over S shards of scan(n / S) + join(S)
+    driver(S) + network(S) + max over S shards of scan(n / S)
 
 - scan: a straight line through the measured medians of single scans with one thread, times a draw from the measured
   spread of single scans around their median. The slowest of S draws counts, so that stragglers do.
-- driver: the measured overhead of Ray for 1, 2 and 4 workers, continued as a straight line.
-- join: measured for S up to 256.
+- driver: measured for each S: as many questions to workers that answer at once, and the joining of their answers.
 - network: one round trip, and all answers through one link of the driver; both are assumed.
 """
 
@@ -27,49 +26,38 @@ _DRAWS = 4000
 
 
 @dataclass(frozen=True)
-class Model:
-    """What the measurements say."""
+class Scans:
+    """What the measurements say of a scan: the line, and how single scans vary around it."""
 
-    scan_start: float
-    scan_row: float
+    start: float
+    row: float
     spread: np.ndarray
-    driver_start: float
-    driver_shard: float
 
-    def scan(self, rows: float) -> float:
-        """Milliseconds of a scan of so many rows with one thread."""
-        return self.scan_start + self.scan_row * rows
-
-    def driver(self, shards: int) -> float:
-        """Milliseconds of the driver for so many shards."""
-        return self.driver_start + self.driver_shard * shards
+    def milliseconds(self, rows: float) -> float:
+        """The time of a scan of so many rows with one thread."""
+        return self.start + self.row * rows
 
 
-def fit(data: dict[str, Any]) -> Model:
-    """Fit the straight lines."""
-    scans = data["scans"]["scans"]
+def fit(scans: dict[str, Any]) -> Scans:
+    """Fit the straight line, by relative errors."""
     sizes = np.array([float(size) for size in scans])
     medians = np.array([np.median(scan["ms"]) for scan in scans.values()])
     row, start = np.polyfit(sizes, medians, 1, w=1.0 / medians)
     spread = np.concatenate([np.array(scan["ms"]) / np.median(scan["ms"]) for scan in scans.values()])
-    small = data["rounds"]["ray"]
-    workers = np.array([float(count) for count in small])
-    overhead = np.array([cell["small"]["ms"] for cell in small.values()])
-    shard, first = np.polyfit(workers, overhead, 1)
-    return Model(max(0.0, float(start)), float(row), spread, max(0.0, float(first)), max(0.0, float(shard)))
+    return Scans(max(0.0, float(start)), float(row), spread)
 
 
 def simulate(data: dict[str, Any]) -> list[dict[str, Any]]:
     """Milliseconds of a round for each total and each number of shards."""
-    model, rng, cells = fit(data), np.random.default_rng(14), []
+    scans, rng, cells = fit(data["scans"]["scans"]), np.random.default_rng(14), []
     dim = data["scans"]["dim"]
     for total in TOTALS:
         for shards, message in data["scans"]["messages"].items():
             count, rows = int(shards), total / int(shards)
-            draws = rng.choice(model.spread, size=(_DRAWS, count)).max(axis=1)
-            scans = model.scan(rows) * draws
+            draws = rng.choice(scans.spread, size=(_DRAWS, count)).max(axis=1)
+            slowest = scans.milliseconds(rows) * draws
             network = ROUND_TRIP_MS + count * message["answer"] / LINK_BYTES_PER_MS
-            rest = model.driver(count) + network + data["scans"]["joins"][shards]
+            driver = data["drivers"][shards]["ms"]
             cells.append(
                 {
                     "total": total,
@@ -77,13 +65,12 @@ def simulate(data: dict[str, Any]) -> list[dict[str, Any]]:
                     "rows": rows,
                     "codes_gb": rows * (dim + 8) / 1e9,
                     "rows_gb": rows * 4 * dim / 1e9,
-                    "scan": model.scan(rows),
-                    "slowest": float(np.median(scans)),
-                    "driver": model.driver(count) + data["scans"]["joins"][shards],
+                    "scan": scans.milliseconds(rows),
+                    "slowest": float(np.median(slowest)),
+                    "driver": driver,
                     "network": network,
-                    "median": float(np.median(scans) + rest),
-                    "p95": float(np.quantile(scans, 0.95) + rest),
-                    "bytes": count * message["answer"],
+                    "median": float(np.median(slowest) + driver + network),
+                    "p95": float(np.quantile(slowest, 0.95) + driver + network),
                 }
             )
     return cells

@@ -9,7 +9,7 @@ from benchmarks.shards.simulate import LINK_BYTES_PER_MS, ROUND_TRIP_MS, TOTALS,
 
 
 def make_data(spread: float = 0.0) -> dict:
-    """Scans of 1 ms and 2 ms for each 100,000 rows, overheads of 3 ms and 0.5 ms for each shard."""
+    """Scans of 1 ms and 2 ms for each 100,000 rows."""
     factors = 1.0 + spread * np.array([-0.1, 0.0, 0.0, 0.0, 1.0])
     scans = {str(size): {"ms": ((1.0 + 2e-5 * size) * factors).tolist()} for size in (25_000, 100_000, 1_000_000)}
     return {
@@ -17,16 +17,13 @@ def make_data(spread: float = 0.0) -> dict:
             "dim": 384,
             "scans": scans,
             "messages": {"16": {"answer": 40_000}, "256": {"answer": 30_000}},
-            "joins": {"16": 0.1, "256": 0.7},
         },
-        "rounds": {"ray": {str(count): {"small": {"ms": 3.0 + 0.5 * count}} for count in (1, 2, 4)}},
+        "drivers": {"16": {"ms": 5.0}, "256": {"ms": 40.0}},
     }
 
 
-def test_the_lines_are_found():
-    model = fit(make_data())
-    assert model.scan(5e6) == pytest.approx(101.0)
-    assert model.driver(256) == pytest.approx(131.0)
+def test_the_line_is_found():
+    assert fit(make_data()["scans"]["scans"]).milliseconds(5e6) == pytest.approx(101.0)
 
 
 def test_without_spread_a_round_is_the_sum_of_its_parts():
@@ -35,7 +32,7 @@ def test_without_spread_a_round_is_the_sum_of_its_parts():
     cell = cells[1]
     network = ROUND_TRIP_MS + 256 * 30_000 / LINK_BYTES_PER_MS
     scan = 1.0 + 2e-5 * TOTALS[0] / 256
-    assert cell["median"] == pytest.approx(scan + 3.0 + 0.5 * 256 + 0.7 + network)
+    assert cell["median"] == pytest.approx(scan + 40.0 + network)
     assert cell["p95"] == pytest.approx(cell["median"])
 
 

@@ -6,8 +6,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import ray
-
 from tests.engines.servers.child import temporary_folder
 from tests.engines.servers.enclosure import is_inside
 
@@ -15,6 +13,8 @@ from tests.engines.servers.enclosure import is_inside
 @contextmanager
 def cluster(cpus: int = 4) -> Iterator[None]:
     """Start a cluster, join it, and stop it."""
+    import ray  # here, since the other tests import this file as well
+
     if not is_inside():
         raise RuntimeError("Ray listens on every address: start it in an enclosure")
     with temporary_folder() as folder:
