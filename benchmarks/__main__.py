@@ -28,6 +28,7 @@ from benchmarks.engines import run as engines
 from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
+from benchmarks.shards import page as shards_page
 from benchmarks.shards import run as shards
 
 PAGES: dict[str, Callable[[], None]] = {
@@ -42,6 +43,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "frameworks": frameworks.render,
     "default": default.render,
     "engines": engines_page.render,
+    "shards": shards_page.render,
     "attack": attack_page.render,
 }
 

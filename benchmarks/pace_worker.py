@@ -28,7 +28,8 @@ def main() -> None:
             held.clear()  # one collection at a time
             array = next(path for other, path in files.items() if other == f"{name.split()[0]} array")
             rows = np.load(array)
-            oracle = CompactOracle.open(files[name]) if name.endswith("compact") else ArrayOracle(rows)
+            # Each tree has a file format of its own, so the codes are built anew.
+            oracle = CompactOracle.build(rows) if name.endswith("compact") else ArrayOracle(rows)
             held[name] = oracle, make_queries(rows, 5 if len(rows) > 100_000 else 12)
         oracle, queries = held[name]
         seconds, objectives = [], []

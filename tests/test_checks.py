@@ -66,7 +66,9 @@ def test_scores_beyond_the_limit_are_refused(value, rng):
     rows = isotropic(rng, 20, 4)
     scores = [0.5] * 19 + [value]
     message = (
-        "scores must be numbers" if value == HUGE else r"scores: entry 19 is .*; scores from -100,000,000 to 100,000,000"
+        "scores must be numbers"
+        if value == HUGE
+        else r"scores: entry 19 is .*; scores from -100,000,000 to 100,000,000"
     )
     for method in ("certified", "mmr", "topk"):
         with pytest.raises(InputError, match=message):

@@ -342,10 +342,10 @@ def test_a_page_that_unfolds_to_too_much_is_not_unfolded(tmp_path, index, monkey
     assert "a.parquet:1: the 1 rows from here on unfold to more than" in printed.err
 
 
-def test_a_socket_is_refused(tmp_path, index):
+def test_a_socket_is_refused(tmp_path, index, monkeypatch):
     path = tmp_path / "s.jsonl"
     with socket.socket(socket.AF_UNIX) as server:
-        os.chdir(tmp_path)
+        monkeypatch.chdir(tmp_path)  # the name of a socket is at most about 100 bytes long
         server.bind("s.jsonl")
         _, printed, code = index("s.jsonl")
     assert (code, "is a socket, not a file" in printed.err) == (1, True)

@@ -194,6 +194,7 @@ def test_nothing_steers_the_terminal(hostile, arguments):
 
 
 def test_what_is_piped_is_not_wrapped(folder, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # a width that the user asks for is kept
     shown = breadth("search", folder / "my.index", "asthma", "-k", 3, "--distinct", 1).stdout
     rows = [line for line in shown.splitlines() if "about asthma in children" in line]
     assert len(rows) == 3  # each passage on a line of its own

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from breadth.index import Document, Index
-from tests.index.letters import Letters
+from tests.index.letters import CHILD, Letters
 
 SIZE, BATCHES = 12, 6
 """Documents of a batch, which change together, and how many batches there are."""
@@ -69,7 +69,7 @@ def create(path):
 def kill_while(path, what, seed, after):
     """Kill a process that adds, updates, deletes or optimizes after so many seconds. Return what is wrong then."""
     before = read_state(path)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."]), "BREADTH_COMPILED": "0"}
+    environment = {**os.environ, **CHILD}
     command = [sys.executable, "-c", _CHILD, str(path), what, str(seed)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None

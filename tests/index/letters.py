@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 
 from breadth.index import Document
 
+_ROOT = Path(__file__).parents[2]
+CHILD = {"PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]), "BREADTH_COMPILED": "0"}
+"""What the environment of a process needs that runs code of these tests."""
 WORDS = ["asthma", "cough", "fever", "heart", "kidney", "liver", "bone", "skin"]
 
 

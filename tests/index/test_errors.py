@@ -11,7 +11,7 @@ import pytest
 from breadth.errors import BreadthError, InputError, StoreError
 from breadth.index import Document, Index
 from breadth.index.failures import reported
-from tests.index.letters import Letters, documents
+from tests.index.letters import CHILD, Letters, documents
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_a_full_disk_is_said_and_nothing_committed_is_lost(index, limit, batch):
     """A limit on the size of files stands in for a full disk: the system refuses to write more."""
     index.close()
     command = [sys.executable, "-c", _FULL, str(index.path), str(limit), str(batch)]
-    environment = {"PYTHONPATH": "src:.", "BREADTH_COMPILED": "0", "PATH": ""}
+    environment = {**CHILD, "PATH": ""}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -13,7 +13,7 @@ import pytest
 import breadth
 from breadth.errors import InputError, StoreError
 from breadth.index import Document, Index, merging
-from tests.index.letters import Letters, documents
+from tests.index.letters import CHILD, Letters, documents
 from tests.synthetic import clustered, unit
 
 
@@ -249,7 +249,7 @@ def test_killed_at_any_moment_nothing_committed_is_lost(tmp_path, rng):
 def kill_while_adding(path, after):
     """Whether the index holds at least what was reported as added, and only whole batches of it."""
     command = [sys.executable, "-c", _KILLED, str(path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."]), "BREADTH_COMPILED": "0"}
+    environment = {**os.environ, **CHILD}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         try:

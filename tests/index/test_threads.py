@@ -17,7 +17,7 @@ import pytest
 import breadth
 from breadth.errors import StoreError
 from breadth.index import Document, Index
-from tests.index.letters import Letters, documents
+from tests.index.letters import CHILD, Letters, documents
 
 _FREEZE = """
 import sys, threading, time
@@ -58,7 +58,7 @@ print(len(done), len(threads), errors[:3], min(done))
 
 def test_searches_with_a_filter_beside_other_calls_do_not_freeze_the_interpreter(tmp_path):
     """In a process of its own with a time limit: a frozen interpreter would not even end its test."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "."]), "BREADTH_COMPILED": "0"}
+    environment = {**os.environ, **CHILD}
     command = [sys.executable, "-c", _FREEZE, str(tmp_path / "my.index")]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

@@ -87,7 +87,7 @@ def check(answer, status, *words):
         ({"query": "asthma", "group_by": "colour"}, 422, ("group_by", "colour")),
         ({"query": "asthma", "per_group": 1}, 422, ("group_by",)),
         ({"query": "asthma", "budget": -1.0}, 422, ("budget",)),
-        ({"query": "asthma", "floor": 2.0}, 422, ("floor",)),
+        ({"query": "asthma", "floor": "high"}, 422, ("floor",)),
         ({"query": UNIT, "hybrid": 0.5}, 422, ("text",)),
         ("{", 400, ("not JSON",)),
         ('{"query": "asthma",}', 400, ("not JSON",)),

@@ -24,6 +24,8 @@ from breadth.cli.searching import search
 from breadth.cli.serving import serve
 from breadth.errors import BreadthError
 
+_KEPT = "; what was done is kept: run the same command to continue"
+
 app = typer.Typer(
     name="breadth",
     help="Choose the k passages that together serve a query best: relevant, without copies, with a proof.",
@@ -104,7 +106,7 @@ def run() -> None:
         sys.exit(1)
     except SystemExit as end:
         if end.code == 130:  # Ctrl-C
-            console.print_note("stopped; what `breadth index` has added is kept, and it goes on from there")
+            console.print_note("stopped" + (_KEPT if {"index", "experiment"} & set(sys.argv[1:2]) else ""))
         raise
 
 

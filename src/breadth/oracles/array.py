@@ -101,8 +101,10 @@ class ArrayOracle:
         out: Array = np.empty((len(directions), self.size), dtype=self._result)
         plain = self._relevance is None and self._array.dtype == self._compute and self._array.flags.c_contiguous
         if plain and len(directions) == 1 and not self._prefers_sweep(self._array, directions):
-            # Nothing to convert or to add: one product for all rows, straight into its place.
-            np.dot(np.asarray(self._array), np.asarray(directions[0], dtype=self._compute), out=out[0])
+            # Nothing to convert or to add: one product for all rows, straight into its place. OpenBLAS computes short
+            # rows in wider registers, and what stands in the unused part may raise the flag of an invalid value.
+            with np.errstate(invalid="ignore"):
+                np.dot(np.asarray(self._array), np.asarray(directions[0], dtype=self._compute), out=out[0])
             return out
         for start, stop in self._blocks():
             self._block_scores(directions, start, stop, out[:, start:stop])

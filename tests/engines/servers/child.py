@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,8 +27,10 @@ class Server:
     process: subprocess.Popen[bytes]
 
     def kill(self) -> None:
-        """End the server at once, as a crash does."""
-        os.kill(self.process.pid, signal.SIGKILL)
+        """End the server and all its processes at once, as a crash of the machine does."""
+        for pid in _descendants(self.process.pid):
+            with suppress(ProcessLookupError):  # a process may end with the one that started it
+                os.kill(pid, signal.SIGKILL)
         self.process.wait()
 
     @contextmanager
