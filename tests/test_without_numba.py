@@ -1,4 +1,4 @@
-"""Everything works without numba: tests of methods, the certified solver, oracles and the public functions once more."""
+"""Everything works without numba: tests of methods, the certified solver, oracles and the API once more."""
 
 from __future__ import annotations
 
