@@ -98,6 +98,17 @@ class Candidates:
         self._blocks = {start: block.drop_below(self.least) for start, block in self._blocks.items()}
         self._held = sum(len(block.ids) for block in self._blocks.values())
 
+    def narrow(self, rows: ScorableRows, direction: Array) -> None:
+        """Compute the intervals again as a plain scan would: where directions were coded as well, they are too wide."""
+        self.cut()
+        ids = self.survivors()[0]
+        scores = np.empty((1, len(ids)), dtype=np.float32)
+        rows.score(ids, direction[None], scores)
+        lengths, rounding = rows.error_terms(direction[None])
+        margins = rows.residuals(ids) * np.float32(lengths[0]) + np.float32(rounding[0])
+        self._blocks, self._held = {}, 0
+        self.take(0, ids, scores[0], margins)
+
     def survivors(self) -> tuple[Ids, npt.NDArray[Any]]:
         """Return the rows that are left, in increasing order, and the upper ends of their intervals."""
         if not self._blocks:
@@ -161,6 +172,8 @@ def _sweep_rows(
     if total == 0:
         return
     if within is None and rows.scan_together(directions, found):
+        for direction, candidates in zip(directions, found, strict=True):
+            candidates.narrow(rows, direction)
         return
     lengths, rounding = rows.error_terms(directions)
     for first in range(0, len(directions), sweep.FUSED):
