@@ -136,7 +136,9 @@ lists = [(np.zeros((b, 400), dtype=np.int64), np.zeros((b, 400), dtype=np.float3
          for _ in range(2)]
 for kernel, (positions, scores, counts) in zip((plain, vnni), lists):
     bars = np.full(b, 20_000, dtype=np.float32)
-    assert kernel.gather(codes, ones, ones, packed, ones[:b], ones[:b], bars, 0, positions, scores, counts) == 301
+    keeps = np.full(b, 400)
+    directions = packed, ones[:b], ones[:b], ones[:b]
+    assert kernel.gather(codes, ones, ones, *directions, keeps, 0, bars, positions, scores, counts) == 301
 assert all((one == other).all() for one, other in zip(*lists)) and lists[0][2].sum() > 100
 print(b)
 """

@@ -418,34 +418,61 @@ def test_sifting_keeps_what_may_reach(name, seed, n, length, rounding, least):
     assert reaches.dtype == np.float32
 
 
-@every
-@settings(max_examples=30)
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 60), words=st.integers(1, 20), room=st.integers(8, 80))
-def test_gathering_lists_what_reaches_the_bar_of_each_direction(name, seed, n, words, room):
-    """Scales and factors are powers of two, so that a sum that just reaches is exact. Full lists are emptied."""
-    kernel, rng = kernels.load(name), np.random.default_rng(seed)
-    b = rng.choice([kernel.CODED // 4, kernel.CODED // 2, kernel.CODED]) or 5
+def gather(kernel, seed, n, words, room, keep):
+    """Gather from all rows; lists that are full are emptied. The scores of all rows, those in the lists, and the bars.
+
+    Scales and factors are powers of two, so that a sum that just reaches is exact.
+    """
+    rng = np.random.default_rng(seed)
+    b = int(rng.choice([kernel.CODED // 4, kernel.CODED // 2, kernel.CODED])) or 5
     codes = rng.integers(-127, 128, (n, 4 * words)).astype(np.int8)
     directions = rng.integers(-127, 128, (b, 4 * words))
-    scales, factors = (2.0 ** rng.integers(-9, -6, size) for size in (n, b))
+    scales, factors = (2.0 ** rng.integers(-9, -6, size).astype(np.float64) for size in (n, b))
     errors, lengths = rng.integers(0, 5, n) / 4, rng.integers(0, 3, b) / 2
     scores = scales[:, None] * factors * (codes.astype(np.int64) @ directions.T)
     bars = scores[rng.integers(n, size=b), np.arange(b)]
     bars[:2] = -np.inf, np.inf
     packed = np.ascontiguousarray((directions + 128).astype(np.uint8).reshape(b, words, 4).transpose(1, 0, 2))
-    numbers = [array.astype(np.float32) for array in (scales, errors, factors, lengths, bars)]
+    scaled = [array.astype(np.float32) for array in (scales, errors)]
+    directed = [array.astype(np.float32) for array in (factors, lengths, np.full(b, 0.25))]
+    found, raised = [{} for _ in range(b)], bars.astype(np.float32)
     positions, kept = np.full((b, room), -1), np.empty((b, room), dtype=np.float32)
-    row, found = 0, [{} for _ in range(b)]
+    row = 0
     while row < n:
         counts, before = np.zeros(b, dtype=np.int64), row
-        row = kernel.gather(codes, *numbers[:2], packed, *numbers[2:], row, positions, kept, counts)
+        row = kernel.gather(
+            codes, *scaled, packed, *directed, np.full(b, keep), row, raised, positions, kept, counts
+        )  # fmt: skip
         assert before < row <= n
         for j, count in enumerate(counts):
             assert (np.diff(positions[j, :count]) > 0).all()
             found[j] |= dict(zip(positions[j, :count].tolist(), kept[j, :count].tolist(), strict=True))
-    for j in range(b):
-        near = np.flatnonzero(scores[:, j] + lengths[j] * errors >= bars[j])
-        assert found[j] == {int(i): scores[i, j] for i in near}
+    return scores, lengths * errors[:, None], found, bars, raised
+
+
+@every
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 60), words=st.integers(1, 20), room=st.integers(8, 80))
+def test_gathering_lists_what_reaches_the_bar_of_each_direction(name, seed, n, words, room):
+    scores, margins, found, bars, raised = gather(kernels.load(name), seed, n, words, room, keep=room + 1)
+    np.testing.assert_array_equal(raised, bars.astype(np.float32))
+    for j, listed in enumerate(found):
+        near = np.flatnonzero(scores[:, j] + margins[:, j] >= bars[j])
+        assert listed == {int(i): scores[i, j] for i in near}
+
+
+@every
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 400), room=st.integers(16, 64), keep=st.integers(1, 12))
+def test_gathering_leaves_out_only_what_cannot_be_among_the_best(name, seed, n, room, keep):
+    scores, margins, found, bars, raised = gather(kernels.load(name), seed, n, 3, room, keep)
+    assert (raised >= bars.astype(np.float32)).all()
+    for j, listed in enumerate(found):
+        lower, upper = scores[:, j] - margins[:, j] - 0.25, scores[:, j] + margins[:, j] + 0.25
+        best = np.sort(lower)[-keep] if keep <= n else -np.inf
+        near = np.flatnonzero((upper >= best) & (upper - 0.25 >= bars[j]))
+        assert set(near.tolist()) <= set(listed)
+        assert all(value == scores[i, j] and upper[i] - 0.25 >= bars[j] for i, value in listed.items())
 
 
 @every

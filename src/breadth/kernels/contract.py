@@ -163,8 +163,10 @@ class Kernels(Protocol):
         packed: npt.NDArray[np.uint8],
         factors: npt.NDArray[np.float32],
         lengths: npt.NDArray[np.float32],
-        bars: npt.NDArray[np.float32],
+        rounding: npt.NDArray[np.float32],
+        keeps: Positions,
         first: int,
+        bars: npt.NDArray[np.float32],
         positions: Positions,
         scores: npt.NDArray[np.float32],
         counts: Positions,
@@ -172,8 +174,9 @@ class Kernels(Protocol):
         """List, for each direction b, the rows from `first` on with score + lengths[b] · errors[i] ≥ bars[b].
 
         score = scales[i] · factors[b] · Σ_j codes[i, j] · (packed[j // 4, b, j % 4] - 128). Rows and scores are added
-        to the lists `positions` and `scores`, which hold `counts`. It ends before a list could overflow, and returns
-        the row to go on with.
+        to the lists `positions` and `scores`, which hold `counts`. A score is certain to lengths[b] · errors[i] +
+        rounding[b]. So a list that is nearly full may lose the rows that cannot be among the keeps[b] best; its bar
+        then rises, in place. It ends before a list could overflow, and returns the row to go on with.
         """
 
     def read_rows(self, file: int, ids: Positions, base: int, out: npt.NDArray[Any]) -> bool:

@@ -158,16 +158,32 @@ if TOGETHER:
                     fullest = max(fullest, counts[b])
         return fullest
 
+    @njit(nogil=True, cache=True)
+    def _raise_bar(errors, length, rounding, keep, positions, scores, count):
+        """Let only those rows stay in a list that may be among the `keep` best; the bar, and how many there are."""
+        lower = np.empty(count, dtype=np.float32)
+        for place in range(count):
+            lower[place] = scores[place] - length * errors[positions[place]]
+        bar = np.partition(lower, count - keep)[count - keep] - 2 * rounding
+        kept = 0
+        for place in range(count):
+            if scores[place] + length * errors[positions[place]] >= bar:
+                positions[kept], scores[kept] = positions[place], scores[place]
+                kept += 1
+        return bar, kept
+
     @njit(
         int64(
             types.Array(int8, 2, "C", readonly=True), _FLOATS, _FLOATS, types.Array(uint8, 3, "C", readonly=True),
-            _FLOATS, _FLOATS, _FLOATS, int64, types.Array(int64, 2, "C"), types.Array(float32, 2, "C"),
-            types.Array(int64, 1, "C"),
+            _FLOATS, _FLOATS, _FLOATS, types.Array(int64, 1, "C", readonly=True), int64, types.Array(float32, 1, "C"),
+            types.Array(int64, 2, "C"), types.Array(float32, 2, "C"), types.Array(int64, 1, "C"),
         ),
         nogil=True,
         cache=True,
     )  # fmt: skip
-    def gather(codes, scales, errors, packed, factors, lengths, bars, first, positions, scores, counts):
+    def gather(
+        codes, scales, errors, packed, factors, lengths, rounding, keeps, first, bars, positions, scores, counts
+    ):  # fmt: skip
         width, together, most = codes.shape[1], packed.shape[1], positions.shape[1]
         sums = np.empty(_ROWS_1 * TOGETHER, dtype=np.int32)
         row, fullest = first, counts.max()
@@ -183,4 +199,15 @@ if TOGETHER:
                 )  # fmt: skip
                 fullest = max(fullest, found)
             row += count
+            if fullest + _ROWS_1 > most:
+                fullest = 0
+                for b in range(together):
+                    if 2 * counts[b] > most and counts[b] >= keeps[b]:
+                        bar, counts[b] = _raise_bar(
+                            errors, lengths[b], rounding[b], keeps[b], positions[b], scores[b], counts[b]
+                        )
+                        bars[b] = max(bars[b], bar)
+                    fullest = max(fullest, counts[b])
+                if 4 * fullest > 3 * most:  # too many of them are alike
+                    break
         return row

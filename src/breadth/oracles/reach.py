@@ -70,8 +70,8 @@ class Candidates:
 
     def __init__(self, least: float, limit: int, keep: int) -> None:
         self.least = least
-        self._limit = limit
-        self._keep = keep
+        self.limit = limit
+        self.keep = keep
         self._held = 0
         self._blocks: dict[int, _Block] = {}
         self._lock = threading.Lock()
@@ -81,20 +81,24 @@ class Candidates:
         near, margins = kernels.current().sift(scores, residuals, length, rounding, self.least)
         self.take(start, near + start, scores[near], margins)
 
-    def take(self, start: int, ids: Ids, scores: sweep.Floats, margins: sweep.Floats) -> None:
-        """Take in rows that may reach `least`, in increasing order, none of them before `start`."""
+    def take(self, start: int, ids: Ids, scores: sweep.Floats, margins: sweep.Floats, least: float = -np.inf) -> None:
+        """Take in rows that may reach `least`, in increasing order, none of them before `start`.
+
+        `least`: rows that cannot reach this were left out.
+        """
         block = _Block(ids, scores - margins, scores + margins)
         with self._lock:
+            self.least = max(self.least, least)
             self._blocks[start] = block
             self._held += len(block.ids)
-            if self._held > self._limit:
+            if self._held > self.limit:
                 self.cut()
 
     def cut(self) -> None:
         """Drop the rows that cannot be among the `keep` best."""
-        if self._held >= self._keep:
+        if self._held >= self.keep:
             lower = np.concatenate([block.lower for block in self._blocks.values()])
-            self.least = max(self.least, float(np.partition(lower, -self._keep)[-self._keep]))
+            self.least = max(self.least, float(np.partition(lower, -self.keep)[-self.keep]))
         self._blocks = {start: block.drop_below(self.least) for start, block in self._blocks.items()}
         self._held = sum(len(block.ids) for block in self._blocks.values())
 

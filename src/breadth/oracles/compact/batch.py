@@ -76,31 +76,34 @@ def can_scan(dim: int, count: int) -> bool:
     return count >= _FEWEST and kernels.current().CODED > 0 and dim % 4 == 0 and dim <= _WIDEST
 
 
-def scan_together(arrays: CompactArrays, directions: CodedDirections, found: Sequence[Candidates], block: int) -> None:
-    """Offer every row to the candidates of each direction, in one pass."""
-    kernel = kernels.current()
+def scan_together(arrays: CompactArrays, directions: CodedDirections, found: Sequence[Candidates]) -> None:
+    """Offer every row to the candidates of each direction, in one pass. Each thread has lists of its own."""
+    size, room = len(found), len(directions.factors)
+    most = max(_ROOM, 2 * max(candidates.limit for candidates in found))
+    keeps = np.ones(room, dtype=np.int64)
+    keeps[:size] = [candidates.keep for candidates in found]
 
     def visit(start: int, stop: int) -> None:
         part = slice(start, stop)
         arrays.load(part)
         codes, scales, errors = arrays.codes[part], arrays.scales[part], arrays.errors[part]
-        room = len(directions.factors)
-        positions, scores = np.empty((room, _ROOM), dtype=np.int64), np.empty((room, _ROOM), dtype=np.float32)
-        counts, bars = np.zeros(room, dtype=np.int64), np.full(room, np.inf, dtype=np.float32)
+        positions, scores = np.empty((room, most), dtype=np.int64), np.empty((room, most), dtype=np.float32)
+        bars, counts = np.full(room, np.inf, dtype=np.float32), np.empty(room, dtype=np.int64)
         row = 0
         while row < len(codes):
             first, counts[:] = row, 0
-            least = np.array([candidates.least for candidates in found], dtype=np.float64)
-            bars[: len(found)] = np.nextafter(
-                (least - directions.rounding[: len(found)]).astype(np.float32), np.float32(-np.inf)
-            )
-            row = kernel.gather(
-                codes, scales, errors, directions.packed, directions.factors, directions.lengths, bars, first,
-                positions, scores, counts,
+            least = np.array([candidates.least for candidates in found])
+            bars[:size] = np.nextafter((least - directions.rounding[:size]).astype(np.float32), np.float32(-np.inf))
+            before = bars.copy()
+            row = kernels.current().gather(
+                codes, scales, errors, directions.packed, directions.factors, directions.lengths, directions.rounding,
+                keeps, first, bars, positions, scores, counts,
             )  # fmt: skip
-            for j in np.flatnonzero(counts).tolist():
-                near, middle = positions[j, : counts[j]], scores[j, : counts[j]].copy()
+            for j, candidates in enumerate(found):
+                near, middle = positions[j, : counts[j]].copy(), scores[j, : counts[j]].copy()
                 margins = directions.lengths[j] * errors[near] + directions.rounding[j]
-                found[j].take(start + first, near + start, middle, margins)
+                reached = np.nextafter(bars[j] + directions.rounding[j], np.float32(-np.inf))
+                raised = float(reached) if bars[j] > before[j] else -np.inf
+                candidates.take(start + first, near + start, middle, margins, raised)
 
-    sweep.sweep(len(arrays.codes), block, visit)
+    sweep.sweep(len(arrays.codes), len(arrays.codes), visit)

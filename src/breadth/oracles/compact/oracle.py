@@ -229,7 +229,7 @@ class CompactOracle:
         for start, stop in sweep.spans(len(directions), together):
             some = slice(start, stop)
             coded = batch.CodedDirections.make(directions[some], lengths[some], rounding[some], longest)
-            batch.scan_together(self._arrays, coded, found[some], _BLOCK)
+            batch.scan_together(self._arrays, coded, found[some])
         return True
 
     def _positions(self, part: slice | Ids) -> slice | Ids:
