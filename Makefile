@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-fast lint types unit bench format clean
+.PHONY: demo test test-fast lint types unit bench docs dist format clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("breadth needs Python 3.10 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 10) else None'
@@ -40,6 +40,17 @@ unit: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks core
+
+# The site of the documentation, in build/site. A warning is an error. The variable silences an announcement of the theme.
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# What a release consists of, in dist/: the wheel and the source distribution of both packages, checked.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist experiments
+	$(BIN)/twine check --strict dist/*
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

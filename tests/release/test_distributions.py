@@ -14,10 +14,10 @@ from email.message import Message
 from email.parser import Parser
 from pathlib import Path
 
-import breadth_experiments
 import pytest
 
 import breadth
+import breadth_experiments
 import setup
 from tests.release.pythons import PLACES, VERSIONS, Environment, find_python
 
