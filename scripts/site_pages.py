@@ -1,4 +1,4 @@
-"""Pages of the site that are not in docs/: the README is its home. MkDocs calls these functions (`hooks` in mkdocs.yml).
+"""Pages of the site that are not in docs/: the README is its home. MkDocs calls these functions (`hooks`, mkdocs.yml).
 
 Links are written for the repository. On the site a file of the repository may have another place, or none of its own.
 """
