@@ -15,12 +15,12 @@ VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 PLACES = "PATH, the versions of pyenv, or BREADTH_PYTHONS (paths of interpreters)"
 
 
-def find_python(version: str) -> Path | None:
-    """An interpreter of this version that runs, if there is one."""
+def find_python(version: str, through: tuple[str, ...] = ()) -> Path | None:
+    """An interpreter of this version that runs, if there is one; `through` a command, if that is given."""
     asked = f"import sys; sys.exit(sys.version_info[:2] != ({version.replace('.', ', ')}))"
-    for path in _candidates(version):
+    for path in map(Path.resolve, _candidates(version)):
         try:
-            if subprocess.run([path, "-c", asked], capture_output=True, timeout=60).returncode == 0:
+            if subprocess.run([*through, path, "-c", asked], capture_output=True, timeout=60).returncode == 0:
                 return path
         except OSError:
             continue
@@ -30,9 +30,10 @@ def find_python(version: str) -> Path | None:
 def _candidates(version: str) -> Iterator[Path]:
     yield Path(sys.executable)
     yield from (Path(path) for path in os.environ.get("BREADTH_PYTHONS", "").split(os.pathsep) if path)
-    on_path = shutil.which(f"python{version}")
-    if on_path:
-        yield Path(on_path)
+    for folder in os.get_exec_path():
+        on_path = shutil.which(f"python{version}", path=folder)
+        if on_path:
+            yield Path(on_path)
     yield from sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
 
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
-import zipfile
-from dataclasses import dataclass
-from email.message import Message
-from email.parser import Parser
 from pathlib import Path
 
 import pytest
@@ -19,41 +14,15 @@ import pytest
 import breadth
 import breadth_experiments
 import setup
+from tests.release.building import Built, build, copy_tree
 from tests.release.pythons import PLACES, VERSIONS, Environment, find_python
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
-
-
-@dataclass(frozen=True)
-class Built:
-    """What `python -m build` made: the source distribution, and the wheel from that."""
-
-    wheel: Path
-    sdist: Path
-
-    def names(self) -> set[str]:
-        with zipfile.ZipFile(self.wheel) as archive:
-            return set(archive.namelist())
-
-    def metadata(self) -> Message:
-        (path,) = (name for name in self.names() if name.endswith(".dist-info/METADATA"))
-        with zipfile.ZipFile(self.wheel) as archive:
-            return Parser().parsestr(archive.read(path).decode("utf-8"))
-
-
-def build(source: Path, out: Path) -> Built:
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, source]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
-    return Built(wheel, sdist)
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory) -> Path:
-    """A copy of the repository: building leaves files behind."""
-    return Path(shutil.copytree(ROOT, tmp_path_factory.mktemp("source") / "breadth", ignore=LEFT_OUT))
+    return copy_tree(tmp_path_factory.mktemp("source") / "breadth")
 
 
 @pytest.fixture(scope="module")
