@@ -14,16 +14,24 @@ VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 
 PLACES = "PATH, the versions of pyenv, or BREADTH_PYTHONS (paths of interpreters)"
 
+_TELL = """
+import os, sys
+program = "/proc/self/exe" if os.path.exists("/proc/self/exe") else sys.executable
+print("%d.%d" % sys.version_info[:2], os.path.realpath(program))
+"""
+"""The program that runs may be another than the one that was called: pyenv has scripts that choose one."""
+
 
 def find_python(version: str, through: tuple[str, ...] = ()) -> Path | None:
     """An interpreter of this version that runs, if there is one; `through` a command, if that is given."""
-    asked = f"import sys; sys.exit(sys.version_info[:2] != ({version.replace('.', ', ')}))"
-    for path in map(Path.resolve, _candidates(version)):
+    for candidate in _candidates(version):
         try:
-            if subprocess.run([*through, path, "-c", asked], capture_output=True, timeout=60).returncode == 0:
-                return path
+            done = subprocess.run([*through, candidate, "-c", _TELL], capture_output=True, text=True, timeout=60)
         except OSError:
             continue
+        found, _, path = done.stdout.strip().partition(" ")
+        if done.returncode == 0 and found == version:
+            return Path(path)
     return None
 
 
