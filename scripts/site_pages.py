@@ -34,7 +34,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the pages that a name with a star stands for into the navigation."""
     pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
     listed = _list_names(config.nav)
-    free = sorted({*pages, *PLACES.values()} - set(listed))
+    free = sorted({*pages, *PLACES.values()} - set(listed), key=lambda name: name.removesuffix(".md"))
     config.nav = _expand(config.nav, free)
     return config
 

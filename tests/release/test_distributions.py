@@ -54,7 +54,8 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(library):
     assert package == list_files(ROOT / "src")
     assert {"breadth/py.typed", "breadth/service/page/index.html", "breadth/cli/data/medquad.jsonl.gz"} <= package
     licences = {name.partition("/licenses/")[2] for name in about if "/licenses/" in name}
-    assert licences == {"LICENSE", "src/breadth/encoders/data/README.md", "src/breadth/cli/data/README.md"}
+    others = {f"src/{name}" for name in package if name.endswith("/data/README.md") or "LICENSE" in name}
+    assert licences == {"LICENSE", *others}, "name every licence in license-files of pyproject.toml"
 
 
 def test_the_wheel_of_the_experiments_likewise(experiments):
