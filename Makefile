@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-fast lint types unit bench docs dist format clean
+.PHONY: demo test test-fast lint types unit bench format clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("breadth needs Python 3.10 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 10) else None'
@@ -40,6 +40,8 @@ unit: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks core
+
+.PHONY: docs dist
 
 # The site of the documentation, in build/site. A warning is an error. The variable silences an announcement of the theme.
 docs: $(VENV)/.dev
