@@ -33,7 +33,7 @@ class Kernels(Protocol):
 
     @property
     def CODED(self) -> int:  # noqa: N802
-        """How many directions share a pass of `gather`; 0 where `scan` is faster."""
+        """How many directions may share a pass of `gather`, or half or a quarter of them; 0 where `scan` is faster."""
 
     def inner(self, rows: Vector, direction: Vector) -> Vector:
         """Inner products of rows with one direction, in float64. Copies of a row get the same number."""

@@ -29,10 +29,9 @@ def _find_lanes() -> int:
 
 
 _LANES = _find_lanes()
-_GROUPS = 4
-"""Registers of directions, and with `_ROWS` of rows for each a register for the sums."""
-_ROWS = 4 if _LANES == 16 else 2
-TOGETHER = _LANES * _GROUPS
+_MOST_GROUPS = 4
+"""Registers of directions: 1, 2 or 4 of them share a pass."""
+TOGETHER = _LANES * _MOST_GROUPS
 
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _SUMS, _BYTES = ir.VectorType(_I32, max(_LANES, 1)), ir.VectorType(_I8, max(4 * _LANES, 1))
@@ -50,9 +49,14 @@ def _point(typing_context, array, place):
     return types.CPointer(array.dtype)(array, int64), generate
 
 
-@intrinsic
-def _multiply(typing_context, codes, width, directions, steps, sums):
-    """sums[r, b] = Σ_j codes[r, j] · directions[j, b], for `_ROWS` rows of `width` bytes and `TOGETHER` directions."""
+def _count_rows(groups: int) -> int:
+    """Rows that are multiplied together: a register for the sums of each with each group, and some are left."""
+    return min(8, _LANES // groups)
+
+
+def _make_multiply(groups):
+    """sums[r, b] = Σ_j codes[r, j] · directions[j, b], for some rows of `width` bytes and groups of directions."""
+    rows = _count_rows(groups)
 
     def generate(context, builder, signature, arguments):
         codes, width, directions, steps, sums = arguments
@@ -64,16 +68,16 @@ def _multiply(typing_context, codes, width, directions, steps, sums):
         builder.position_at_end(loop)
         step = builder.phi(_I64)
         step.add_incoming(ir.Constant(_I64, 0), before)
-        running = [builder.phi(_SUMS) for _ in range(_ROWS * _GROUPS)]
-        first = builder.mul(step, ir.Constant(_I64, 4 * TOGETHER))
-        places = [builder.add(first, ir.Constant(_I64, 4 * _LANES * group)) for group in range(_GROUPS)]
+        running = [builder.phi(_SUMS) for _ in range(rows * groups)]
+        first = builder.mul(step, ir.Constant(_I64, 4 * _LANES * groups))
+        places = [builder.add(first, ir.Constant(_I64, 4 * _LANES * group)) for group in range(groups)]
         ours = [_load(builder, directions, place, _BYTES) for place in places]
         raised = []
-        for row in range(_ROWS):
+        for row in range(rows):
             place = builder.add(builder.mul(width, ir.Constant(_I64, row)), builder.mul(step, ir.Constant(_I64, 4)))
             word = builder.bitcast(_spread(builder, _load(builder, codes, place, _I32)), _BYTES)
             raised += [
-                builder.call(multiply, [running[row * _GROUPS + group], ours[group], word]) for group in range(_GROUPS)
+                builder.call(multiply, [running[row * groups + group], ours[group], word]) for group in range(groups)
             ]
         for one, following in zip(running, raised, strict=True):
             one.add_incoming(ir.Constant(_SUMS, [0] * _LANES), before)
@@ -89,7 +93,12 @@ def _multiply(typing_context, codes, width, directions, steps, sums):
         return context.get_dummy_value()
 
     pointers = types.CPointer(int8), int64, types.CPointer(uint8), int64, types.CPointer(int32)
-    return types.void(*pointers), generate
+
+    @intrinsic
+    def multiply_rows(typing_context, codes, width, directions, steps, sums):
+        return types.void(*pointers), generate
+
+    return multiply_rows
 
 
 def _load(builder, address, place, kind):
@@ -107,25 +116,40 @@ def _spread(builder, word):
 _FLOATS = types.Array(float32, 1, "C", readonly=True)
 
 if TOGETHER:
+    _multiply_1, _multiply_2, _multiply_4 = _make_multiply(1), _make_multiply(2), _make_multiply(4)
+    _ROWS_1, _ROWS_2, _ROWS_4 = _count_rows(1), _count_rows(2), _count_rows(4)
 
     @njit(nogil=True, cache=True)
-    def _multiply_rest(codes, packed, sums, row):
-        """The same sums for one row, where fewer than `_ROWS` are left."""
-        for b in range(TOGETHER):
+    def _multiply(codes, packed, sums, row):
+        """The sums of the next rows, or of one row near the end; how many rows these are."""
+        width, words = codes.shape[1], packed.shape[0]
+        left, groups = codes.shape[0] - row, packed.shape[1] // _LANES
+        at, directions, out = _point(codes, row * width), _point(packed, 0), _point(sums, 0)
+        if groups == 1 and left >= _ROWS_1:
+            _multiply_1(at, width, directions, words, out)
+            return _ROWS_1
+        if groups == 2 and left >= _ROWS_2:
+            _multiply_2(at, width, directions, words, out)
+            return _ROWS_2
+        if groups == 4 and left >= _ROWS_4:
+            _multiply_4(at, width, directions, words, out)
+            return _ROWS_4
+        for b in range(packed.shape[1]):
             total = 0
-            for j in range(codes.shape[1]):
+            for j in range(width):
                 total += np.int32(codes[row, j]) * np.int32(packed[j // 4, b, j % 4])
-            sums[0, b] = total
+            sums[b] = total
+        return 1
 
     @njit(nogil=True, cache=True)
     def _take(sums, shift, scale, error, factors, lengths, bars, row, positions, scores, counts):
         """Note the directions for which a row reaches the bar; how many rows the fullest list has then."""
         near = 0
-        for b in range(TOGETHER):
+        for b in range(len(sums)):
             near += np.float32(sums[b] - shift) * scale * factors[b] + lengths[b] * error >= bars[b]
         fullest = 0
         if near:
-            for b in range(TOGETHER):
+            for b in range(len(sums)):
                 score = np.float32(sums[b] - shift) * scale * factors[b]
                 if score + lengths[b] * error >= bars[b]:
                     positions[b, counts[b]] = row
@@ -144,23 +168,19 @@ if TOGETHER:
         cache=True,
     )  # fmt: skip
     def gather(codes, scales, errors, packed, factors, lengths, bars, first, positions, scores, counts):
-        width, most = codes.shape[1], positions.shape[1]
-        sums = np.empty((_ROWS, TOGETHER), dtype=np.int32)
+        width, together, most = codes.shape[1], packed.shape[1], positions.shape[1]
+        sums = np.empty(_ROWS_1 * TOGETHER, dtype=np.int32)
         row, fullest = first, counts.max()
-        while row < len(codes) and fullest + _ROWS <= most:
-            together = _ROWS if row + _ROWS <= len(codes) else 1
-            if together == 1:
-                _multiply_rest(codes, packed, sums, row)
-            else:
-                _multiply(_point(codes, row * width), width, _point(packed, 0), packed.shape[0], _point(sums, 0))
-            for r in range(together):
+        while row < len(codes) and fullest + _ROWS_1 <= most:
+            count = _multiply(codes, packed, sums, row)
+            for r in range(count):
                 shift = np.int32(0)
                 for j in range(width):
                     shift += np.int32(codes[row + r, j])
                 found = _take(
-                    sums[r], np.int32(128) * shift, scales[row + r], errors[row + r], factors, lengths, bars, row + r,
-                    positions, scores, counts,
+                    sums[r * together : (r + 1) * together], np.int32(128) * shift, scales[row + r], errors[row + r],
+                    factors, lengths, bars, row + r, positions, scores, counts,
                 )  # fmt: skip
                 fullest = max(fullest, found)
-            row += together
+            row += count
         return row

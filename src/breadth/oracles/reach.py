@@ -98,6 +98,17 @@ class Candidates:
         self._blocks = {start: block.drop_below(self.least) for start, block in self._blocks.items()}
         self._held = sum(len(block.ids) for block in self._blocks.values())
 
+    def narrow(self, rows: ScorableRows, direction: Array) -> None:
+        """Compute the intervals again as a plain scan would: with coded directions they are wider."""
+        ids = self.survivors()[0]
+        scores = np.empty((1, len(ids)), dtype=np.float32)
+        rows.score(ids, direction[None], scores)
+        lengths, rounding = rows.error_terms(direction[None])
+        margins = rows.residuals(ids) * np.float32(lengths[0]) + np.float32(rounding[0])
+        self._blocks, self._held = {}, 0
+        self.take(0, ids, scores[0], margins)
+        self.cut()
+
     def survivors(self) -> tuple[Ids, npt.NDArray[Any]]:
         """Return the rows that are left, in increasing order, and the upper ends of their intervals."""
         if not self._blocks:
@@ -109,9 +120,11 @@ class Candidates:
 def find_top(rows: ScorableRows, directions: Array, m: int, block: int) -> list[Ids]:
     """Return, for each direction, every row that may be among the m best, in increasing order."""
     found = [Candidates(-np.inf, limit=_SLACK * m, keep=m) for _ in directions]
-    _sweep_rows(rows, directions, found, block)
-    for candidates in found:
+    coded = _sweep_rows(rows, directions, found, block)
+    for direction, candidates in zip(directions, found, strict=True):
         candidates.cut()
+        if coded:
+            candidates.narrow(rows, direction)
     return [candidates.survivors()[0] for candidates in found]
 
 
@@ -152,16 +165,16 @@ def _raise_thresholds(rows: ScorableRows, directions: Array, thresholds: Vector,
 
 def _sweep_rows(
     rows: ScorableRows, directions: Array, found: Sequence[Candidates], block: int, within: Ids | None = None
-) -> None:
+) -> bool:
     """Offer every row, or the rows `within`, to the candidates of each direction, in as few passes as possible.
 
-    Candidates count the rows `within` from 0.
+    Candidates count the rows `within` from 0. Return whether the directions were coded as well.
     """
     total = rows.size if within is None else len(within)
     if total == 0:
-        return
+        return False
     if within is None and rows.scan_together(directions, found):
-        return
+        return True
     lengths, rounding = rows.error_terms(directions)
     for first in range(0, len(directions), sweep.FUSED):
         some = np.asarray(directions[first : first + sweep.FUSED])
@@ -175,3 +188,4 @@ def _sweep_rows(
                 found[j].offer(line, start, residuals, float(lengths[j]), float(rounding[j]))
 
         sweep.sweep(total, block, visit)
+    return False

@@ -21,7 +21,7 @@ from breadth.oracles import sweep
 from breadth.oracles.compact.memory import CompactArrays
 from breadth.oracles.reach import Candidates
 
-_FEWEST = 8
+_FEWEST = 6
 """Fewer directions than these are scanned as they are."""
 _WIDEST = 1 << 15
 """The most dimensions: sums of that many products of two bytes fit 32 bits."""
@@ -52,7 +52,8 @@ class CodedDirections:
         factors = np.where(largest > 0.0, largest / 127.0, 1.0).astype(np.float32)
         codes = np.rint(wide / factors[:, None])
         residuals = np.linalg.norm(wide - factors[:, None].astype(np.float64) * codes, axis=1)
-        room = kernels.current().CODED
+        most = kernels.current().CODED
+        room = next(size for size in (most // 4, most // 2, most) if size >= count)
         packed = np.full((dim // 4, room, 4), 128, dtype=np.uint8)
         packed[:, :count] = (codes + 128.0).astype(np.uint8).reshape(count, dim // 4, 4).transpose(1, 0, 2)
         return cls(
@@ -83,10 +84,9 @@ def scan_together(arrays: CompactArrays, directions: CodedDirections, found: Seq
         part = slice(start, stop)
         arrays.load(part)
         codes, scales, errors = arrays.codes[part], arrays.scales[part], arrays.errors[part]
-        positions = np.empty((kernel.CODED, _ROOM), dtype=np.int64)
-        scores = np.empty((kernel.CODED, _ROOM), dtype=np.float32)
-        counts = np.zeros(kernel.CODED, dtype=np.int64)
-        bars = np.full(kernel.CODED, np.inf, dtype=np.float32)
+        room = len(directions.factors)
+        positions, scores = np.empty((room, _ROOM), dtype=np.int64), np.empty((room, _ROOM), dtype=np.float32)
+        counts, bars = np.zeros(room, dtype=np.int64), np.full(room, np.inf, dtype=np.float32)
         row = 0
         while row < len(codes):
             first, counts[:] = row, 0
