@@ -41,6 +41,19 @@ unit: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks core
 
+.PHONY: docs dist
+
+# The site of the documentation, in build/site. A warning is an error. The variable silences an announcement of the theme.
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# What a release consists of, in dist/: the wheel and the source distribution of both packages, checked.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist experiments
+	$(BIN)/twine check --strict dist/*
+
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

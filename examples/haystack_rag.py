@@ -1,4 +1,7 @@
-"""Haystack: a pipeline whose ranker leaves copies out. pip install 'breadth[haystack,text]'"""
+"""Haystack: a pipeline whose ranker leaves copies out.
+
+In your clone of breadth: pip install '.[haystack,text]'
+"""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""LangChain: the context of a RAG chain without copies. pip install 'breadth[langchain,text]'"""
+"""LangChain: the context of a RAG chain without copies.
+
+In your clone of breadth: pip install '.[langchain,text]'
+"""
 
 import json
 from pathlib import Path

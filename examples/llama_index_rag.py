@@ -1,4 +1,7 @@
-"""LlamaIndex: a query engine whose nodes do not repeat each other. pip install 'breadth[llama-index,text]'"""
+"""LlamaIndex: a query engine whose nodes do not repeat each other.
+
+In your clone of breadth: pip install '.[llama-index,text]'
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""MCP: what an agent sees of an index. `breadth mcp my.index` serves the same tools. pip install 'breadth[mcp,text]'"""
+"""MCP: what an agent sees of an index. `breadth mcp my.index` serves the same tools.
+
+In your clone of breadth: pip install '.[mcp,text]'
+"""
 
 import asyncio
 import json

@@ -1,4 +1,7 @@
-"""scikit-learn: a small, varied subset of a data matrix. pip install 'breadth[sklearn]'"""
+"""scikit-learn: a small, varied subset of a data matrix.
+
+In your clone of breadth: pip install '.[sklearn]'
+"""
 
 from pathlib import Path
 

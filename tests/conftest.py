@@ -20,6 +20,8 @@ SLOW = (
     "tests/cli/test_hostile_files.py",
     "tests/experiments/test_commands.py",
     "tests/index/test_index.py::test_killed",
+    "tests/release/test_deployment.py::test_the_service_runs",
+    "tests/release/test_distributions.py::test_the_wheel_works",
     "tests/test_docs.py::test_the_experiments_page_runs",
     "tests/test_docs.py::test_the_tutorial_runs",
     "tests/test_without_numba.py",

@@ -22,7 +22,7 @@ from breadth.packing import pack
 from breadth.problem import Problem
 from breadth.selection import Certificate, Selection
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ArrayOracle",

@@ -11,7 +11,7 @@ from breadth.index import merging
 from breadth.index.collection import ATTEMPTS
 from breadth.index.schema import _SCHEMA, FORMAT
 
-PAGE = Path(__file__).parents[2] / "docs" / "index.md"
+PAGE = Path(__file__).parents[2] / "docs" / "the-index.md"
 
 
 def test_the_code_runs(monkeypatch, tmp_path, capsys):
@@ -19,7 +19,7 @@ def test_the_code_runs(monkeypatch, tmp_path, capsys):
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 2
     for block in blocks:
-        exec(compile(block, "index.md", "exec"), {})
+        exec(compile(block, "the-index.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "3 6\n" in printed  # asked, searched
     assert "True" in printed

@@ -37,7 +37,7 @@ class Index:
 
     Every change is all or nothing: what was committed is there after a crash, and nobody ever sees half a change. Any
     number of threads may use one `Index`. Reading writes nothing, so a read-only folder can be searched.
-    docs/index.md says more.
+    docs/the-index.md says more.
     """
 
     def __init__(self, path: str | Path, encoder: Encoder | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The tables of an index, and how an empty one is made. docs/index.md describes the format."""
+"""The tables of an index, and how an empty one is made. docs/the-index.md describes the format."""
 
 from __future__ import annotations
 
