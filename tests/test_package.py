@@ -73,6 +73,7 @@ LAYERS = [
 
 OPTIONAL = {
     "numba": {"kernels/compiling.py", "kernels/numba.py", "kernels/vnni.py"},
+    "llvmlite": {"kernels/vnni.py"},
     "torch": {"oracles/torch.py"},
     "pandas": {"frames.py"},
     "polars": {"frames.py"},
