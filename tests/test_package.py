@@ -92,6 +92,7 @@ OPTIONAL = {
         "integrations/langchain/compressor.py",
         "integrations/langchain/documents.py",
         "integrations/langchain/retriever.py",
+        "integrations/langchain/stores/in_memory.py",
         "integrations/langchain/vectorstore.py",
     },
     "llama_index": {"integrations/llama_index.py"},

@@ -5,5 +5,4 @@ The files that import no framework hold what the adapters share:
     options.py       what the user of an adapter can ask for
     candidates.py    choose from a list of candidates, and what is told about each chosen one
     whole.py         choose from a whole collection: an oracle, or an index
-    stores.py        which of LangChain's vector stores can be searched as a whole
 """
