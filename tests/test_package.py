@@ -96,7 +96,12 @@ OPTIONAL = {
         "integrations/langchain/vectorstore.py",
     },
     "llama_index": {"integrations/llama_index.py"},
-    "haystack": {"integrations/haystack.py"},
+    "haystack": {
+        "integrations/haystack/documents.py",
+        "integrations/haystack/filters.py",
+        "integrations/haystack/ranker.py",
+        "integrations/haystack/retriever.py",
+    },
     "sklearn": {"integrations/sklearn.py"},
     "mcp": {"integrations/mcp.py"},
     "mcp_types": {"integrations/mcp.py"},

@@ -113,10 +113,10 @@ def test_a_full_pool_that_gives_too_small_a_set_warns(rows):
 
 
 def test_scores_beyond_cosines_are_scaled_with_a_warning(rows):
-    logits = np.linspace(-6.0, 9.0, len(rows))
+    logits = np.linspace(9.0, -6.0, len(rows))
     with pytest.warns(ScoreWarning, match="from -6 to 9"):
         chosen = choose(make(rows, logits), rows[0], 4, Options(), "auto")
-    assert chosen.picks[0].candidate.id == "d39"
+    assert chosen.picks[0].candidate.id == "d0"
     assert chosen.picks[0].score == 1.0
 
 
@@ -130,9 +130,20 @@ def test_a_scale_that_is_named_does_not_warn_and_keeps_the_best(rows, relevance)
 
 
 def test_scores_on_the_scale_of_cosines_are_used_as_they_are(rows):
-    scores = np.linspace(0.1, 0.9, len(rows))
+    scores = np.linspace(0.9, 0.1, len(rows))
     chosen = choose(make(rows, scores), rows[0], 3, Options(), "auto")
     assert chosen.picks[0].score == pytest.approx(0.9)
+
+
+def test_scores_that_rise_look_like_distances(rows):
+    distances = np.linspace(0.1, 0.9, 4)
+    with pytest.warns(ScoreWarning, match="as distances do"):
+        chosen = choose(make(rows[:4], distances), rows[0], 2, Options(), "auto")
+    assert chosen.picks[0].candidate.id == "d3"
+    for relevance, best in (("query", "d0"), ("scores", "d3")):  # whoever says what they are is not warned
+        assert choose(make(rows[:4], distances), rows[0], 2, Options(), relevance).picks[0].candidate.id == best
+    choose(make(rows[:3], distances[:3]), rows[0], 2, Options(), "auto")  # three can be an accident
+    choose(make(rows[:4], [0.5] * 4), rows[0], 2, Options(), "auto")
 
 
 def test_without_scores_and_query_there_is_no_relevance(rows):

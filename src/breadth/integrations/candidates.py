@@ -23,6 +23,8 @@ from breadth.selection import Selection
 
 KEY = "breadth"
 """The field of metadata that says how a document was chosen."""
+_LINE = 4
+"""So many candidates, from the lowest score to the highest, are no accident: retrievers return the best first."""
 _WITHOUT_DIRECTION = 64
 """How many candidates may have a vector of zeros."""
 
@@ -263,6 +265,13 @@ def _rate_by_scores(every: Sequence[Candidate], relevance: str) -> Vector:
     scores = np.array([one.score for one in every], dtype=np.float64)
     if relevance != "auto":
         return SCALES[relevance](scores)
+    if len(scores) >= _LINE and scores[0] < scores[-1] and bool((np.diff(scores) >= 0.0).all()):
+        warnings.warn(
+            "the scores of the candidates rise from the first to the last, as distances do, and the highest counts as "
+            "the most relevant. Say relevance='query' if they are distances, 'scores' if they are not",
+            ScoreWarning,
+            stacklevel=4,
+        )
     if float(np.abs(scores).max()) <= 1.0 + 1e-6:
         return scores
     warnings.warn(
@@ -289,7 +298,8 @@ SCALES: dict[str, Callable[[Vector], Vector]] = {
 RELEVANCE = ("auto", "query", *SCALES)
 """Where the relevance of candidates comes from.
 
-auto     their scores if all have one, else the query. Scores beyond [-1, 1] are scaled, with a `ScoreWarning`
+auto     their scores if all have one, else the query. Scores beyond [-1, 1] are scaled, with a `ScoreWarning`; scores
+         that rise from the first candidate to the last look like distances, and give one too
 query    the cosine of their embeddings with that of the query
 scores   their scores, as they are
 scaled   their scores, mapped to [0, 1]: the lowest to 0, the highest to 1

@@ -20,7 +20,7 @@ class PoolWarning(BreadthWarning):
 
 
 class ScoreWarning(BreadthWarning):
-    """The scores of the candidates are not on the scale of cosines."""
+    """The scores of the candidates are not on the scale of cosines, or look like distances."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,31 @@ from breadth.methods.registry import METHODS
 
 Read = Callable[[Ids], list[Candidate]]
 """The candidates that belong to rows of an oracle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A store of a framework as an oracle, with a way to read its documents. `close` ends what was opened for it."""
+
+    oracle: Any
+    read: Read
+
+    def close(self) -> None:
+        if hasattr(self.oracle, "close"):
+            self.oracle.close()
+
+
+class _Nothing:
+    """A collection without rows."""
+
+    size = 0
+
+
+def empty() -> Whole:
+    """A store without documents."""
+    return Whole(_Nothing(), lambda ids: [])
+
+
 _ATTEMPTS = 3
 """How often an index is asked that changes meanwhile."""
 

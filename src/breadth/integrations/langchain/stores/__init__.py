@@ -4,7 +4,7 @@ A vector store of LangChain gives the `fetch_k` most relevant documents, without
 engine for what is behind the store, it chooses from all documents instead.
 
 registry.py    the stores by the names of their classes, and `open_whole`
-opened.py      what a store is opened as
+filters.py     which filters the engines read
 in_memory.py, faiss.py, chroma.py, lancedb.py, qdrant.py, postgres.py, milvus.py    one store each
 
 To add a store, write its file and list it in the registry; `tests/integrations/langchain_stores.py` says how documents

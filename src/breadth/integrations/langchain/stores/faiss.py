@@ -8,7 +8,8 @@ from typing import Any
 from breadth import oracles
 from breadth.arrays import Ids
 from breadth.integrations.candidates import Candidate
-from breadth.integrations.langchain.stores.opened import Whole, check_dict, empty
+from breadth.integrations.langchain.stores.filters import check_dict
+from breadth.integrations.whole import Whole, empty
 from breadth.oracles import Payload
 
 

@@ -11,7 +11,7 @@ from breadth.arrays import Ids
 from breadth.errors import InputError
 from breadth.filters import matches, read_filter
 from breadth.integrations.candidates import Candidate
-from breadth.integrations.langchain.stores.opened import Whole, empty
+from breadth.integrations.whole import Whole, empty
 from breadth.oracles import ArrayOracle
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from breadth import oracles
 from breadth.errors import InputError
-from breadth.integrations.langchain.stores.opened import Whole, check_dict, empty, with_payloads
+from breadth.integrations.langchain.stores.filters import check_dict
+from breadth.integrations.whole import Whole, empty, read_payloads
 
 
 def open_milvus(store: Any, condition: Any) -> Whole:
@@ -19,4 +20,4 @@ def open_milvus(store: Any, condition: Any) -> Whole:
         store.client, store.collection_name, vectors=store.vector_fields[0], text=store._text_field,
         metadata=store._metadata_field, consistency=store.consistency_level, where=check_dict(condition),
     )  # fmt: skip
-    return with_payloads(oracle)
+    return Whole(oracle, read_payloads(oracle))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,9 @@ from breadth import oracles
 from breadth.arrays import Ids
 from breadth.errors import InputError
 from breadth.integrations.candidates import Candidate
-from breadth.integrations.langchain.stores.opened import Whole, check_dict, empty, with_payloads
+from breadth.integrations.fields import list_fields
+from breadth.integrations.langchain.stores.filters import check_dict
+from breadth.integrations.whole import Whole, empty, read_payloads
 
 _TABLE = "langchain_pg_embedding"
 """The table that holds the documents of all collections of `PGVector`."""
@@ -32,17 +34,16 @@ def open_pgvector(store: Any, condition: Any) -> Whole:
         if rows is None or rows.first() is None:
             return empty()
         mine = {_COLLECTION: str(collection.uuid)}
-    whole = with_payloads(
-        oracles.pgvector(
-            _find_address(store._engine), _TABLE, vectors="embedding", key="id", text="document", metadata="cmetadata",
-            metric=_METRICS[store._distance_strategy.value], where=mine if where is None else {"$and": [mine, where]},
-        )
+    oracle = oracles.pgvector(
+        _find_address(store._engine), _TABLE, vectors="embedding", key="id", text="document", metadata="cmetadata",
+        metric=_METRICS[store._distance_strategy.value], where=mine if where is None else {"$and": [mine, where]},
     )  # fmt: skip
+    read = read_payloads(oracle)
 
-    def read(ids: Ids) -> list[Candidate]:
-        return [replace(one, metadata=_drop(one.metadata, _COLLECTION)) for one in whole.read(ids)]
+    def without_collection(ids: Ids) -> list[Candidate]:
+        return [replace(one, metadata=_drop(one.metadata, _COLLECTION)) for one in read(ids)]
 
-    return Whole(whole.oracle, read)
+    return Whole(oracle, without_collection)
 
 
 def open_pgvectorstore(store: Any, condition: Any) -> Whole:
@@ -51,13 +52,12 @@ def open_pgvectorstore(store: Any, condition: Any) -> Whole:
     if own.hybrid_search_config is not None:
         raise InputError("its search is hybrid")
     where = _check_fields(condition, (own.id_column, own.content_column, own.embedding_column))
-    return with_payloads(
-        oracles.pgvector(
-            _find_address(own.engine), f"{own.schema_name}.{own.table_name}", vectors=own.embedding_column,
-            key=own.id_column, text=own.content_column, metadata=own.metadata_json_column or None,
-            metric=_SIGNS[own.distance_strategy.operator], where=where,
-        )
+    oracle = oracles.pgvector(
+        _find_address(own.engine), f"{own.schema_name}.{own.table_name}", vectors=own.embedding_column,
+        key=own.id_column, text=own.content_column, metadata=own.metadata_json_column or None,
+        metric=_SIGNS[own.distance_strategy.operator], where=where,
     )  # fmt: skip
+    return Whole(oracle, read_payloads(oracle))
 
 
 def _find_address(engine: Any) -> str:
@@ -68,22 +68,10 @@ def _find_address(engine: Any) -> str:
 def _check_fields(condition: Any, columns: Sequence[str]) -> Mapping[str, Any] | None:
     """The filter, if no field of metadata has the name of a column that is not metadata."""
     where = check_dict(condition)
-    taken = next((name for name in _list_fields(where) if name in columns), None)
+    taken = next((name for name in list_fields(where) if name in columns), None)
     if taken is not None:
         raise InputError(f"the filter names {taken!r}, which is also a column of the table")
     return where
-
-
-def _list_fields(condition: Any) -> Iterator[str]:
-    if isinstance(condition, Mapping):
-        for name, value in condition.items():
-            if str(name).startswith("$"):
-                yield from _list_fields(value)
-            else:
-                yield str(name)
-    elif isinstance(condition, list):
-        for part in condition:
-            yield from _list_fields(part)
 
 
 def _drop(metadata: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from breadth import oracles
-from breadth.integrations.langchain.stores.opened import Whole, check_dict, empty, with_payloads
+from breadth.integrations.langchain.stores.filters import check_dict
+from breadth.integrations.whole import Whole, empty, read_payloads
 
 
 def open_qdrant(store: Any, condition: Any) -> Whole:
@@ -14,6 +15,6 @@ def open_qdrant(store: Any, condition: Any) -> Whole:
     fields = {"text": store.content_payload_key, "metadata": store.metadata_payload_key}
     if store.client.count(store.collection_name).count == 0:
         return empty()
-    return with_payloads(
-        oracles.qdrant(store.client, store.collection_name, vectors=store.vector_name or None, where=where, **fields)
-    )
+    vectors = store.vector_name or None
+    oracle = oracles.qdrant(store.client, store.collection_name, vectors=vectors, where=where, **fields)
+    return Whole(oracle, read_payloads(oracle))

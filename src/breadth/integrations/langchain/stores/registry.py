@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,13 @@ from breadth.integrations.langchain.stores.faiss import open_faiss
 from breadth.integrations.langchain.stores.in_memory import open_in_memory
 from breadth.integrations.langchain.stores.lancedb import open_lancedb
 from breadth.integrations.langchain.stores.milvus import open_milvus
-from breadth.integrations.langchain.stores.opened import Opener, Whole
 from breadth.integrations.langchain.stores.postgres import open_pgvector, open_pgvectorstore
 from breadth.integrations.langchain.stores.qdrant import open_qdrant
 from breadth.integrations.options import PoolWarning
+from breadth.integrations.whole import Whole
+
+Opener = Callable[[Any, Any], Whole]
+"""Opens the documents of a store that fulfil a filter. What it cannot open is an `InputError` that says why."""
 
 
 @dataclass(frozen=True)
