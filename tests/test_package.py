@@ -95,7 +95,14 @@ OPTIONAL = {
         "integrations/langchain/stores/in_memory.py",
         "integrations/langchain/vectorstore.py",
     },
-    "llama_index": {"integrations/llama_index.py"},
+    "llama_index": {
+        "integrations/llama_index/embedding.py",
+        "integrations/llama_index/filters.py",
+        "integrations/llama_index/nodes.py",
+        "integrations/llama_index/postprocessor.py",
+        "integrations/llama_index/retriever.py",
+        "integrations/llama_index/stores.py",
+    },
     "haystack": {
         "integrations/haystack/documents.py",
         "integrations/haystack/filters.py",

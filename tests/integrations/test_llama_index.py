@@ -22,7 +22,8 @@ import breadth
 from breadth.errors import InputError
 from breadth.filters import matches, read_filter
 from breadth.integrations.candidates import KEY
-from breadth.integrations.llama_index import BreadthPostprocessor, BreadthRetriever, EncoderEmbedding, read_filters
+from breadth.integrations.llama_index import BreadthPostprocessor, BreadthRetriever, EncoderEmbedding
+from breadth.integrations.llama_index.filters import read_filters
 from breadth.integrations.options import Options
 from tests.integrations import corpus
 from tests.integrations.adapters import index, llama_store
