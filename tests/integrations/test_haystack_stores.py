@@ -51,7 +51,7 @@ def store(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def chroma(tmp_path_factory):
     made = make_chroma(tmp_path_factory.mktemp("chroma"))
-    made.write_documents(haystack_store().filter_documents())
+    made.write_documents(haystack_store().filter_documents()[:40])
     return made
 
 
@@ -133,7 +133,7 @@ def test_distances_as_scores_are_told(chroma):
     """Chroma's retriever writes distances into the scores: the nearest document has the lowest one."""
     from haystack_integrations.components.retrievers.chroma import ChromaEmbeddingRetriever
 
-    found = ChromaEmbeddingRetriever(chroma, top_k=40).run(corpus.query().tolist())["documents"]
+    found = ChromaEmbeddingRetriever(chroma, top_k=20).run(corpus.query().tolist())["documents"]
     assert found[0].score < found[-1].score
     embedders = {"text_embedder": TextEmbedder(), "document_embedder": DocumentEmbedder()}
     with pytest.warns(ScoreWarning, match="as distances do"):

@@ -69,16 +69,16 @@ class Options:
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all options."""
-        return tuple(field.name for field in fields(cls))
+        return _NAMES
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Options:
         """Check the options that were given as keywords. `lambda_mult` is another name of `theta`."""
         named = dict(given)
         weight = named.pop("lambda_mult", None)
-        unknown = [name for name in named if name not in cls.names()]
+        unknown = [name for name in named if name not in _NAMES]
         if unknown:
-            raise InputError(f"there is no option {unknown[0]!r}; there are {', '.join(cls.names())}, lambda_mult")
+            raise InputError(f"there is no option {unknown[0]!r}; there are {', '.join(_NAMES)}, lambda_mult")
         if weight is not None:
             if named.get("theta") is not None:
                 raise InputError("pass theta or lambda_mult, not both: each is the weight of relevance")
@@ -99,4 +99,5 @@ class Options:
         return float(len(text.split()) if self.count is None else self.count(text))
 
 
+_NAMES = tuple(field.name for field in fields(Options))
 _PASSED_ON = ("theta", "sharpness", "distinct", "floor", "on_topic", "keep_best", "method", "time_limit")
