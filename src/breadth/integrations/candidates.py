@@ -308,13 +308,19 @@ logits   their scores, mapped to [0, 1] by 1 / (1 + exp(-score))
 
 
 def _list_copies(pick: Pick) -> list[dict[str, Any]]:
-    """The near-copies of a document, and those that it or they stood for in an earlier step."""
-    found: dict[Any, dict[str, Any]] = {}
+    """The near-copies of a document, and those that it or they stood for in an earlier step, each of them once."""
+    found: dict[str, dict[str, Any]] = {}
     for one, score in pick.copies:
         plain = {name: value for name, value in one.metadata.items() if name != KEY}
-        found[one.id or one.text] = {"id": one.id, "score": score, "metadata": plain}
+        _add_copy(found, {"id": one.id, "score": score, "metadata": plain})
     for one in (pick.candidate, *(one for one, _ in pick.copies)):
         earlier = one.metadata.get(KEY)
         for copy in earlier.get("copies", []) if isinstance(earlier, Mapping) else []:
-            found.setdefault(copy.get("id") or json.dumps(copy, sort_keys=True, default=str), copy)
+            _add_copy(found, copy)
     return list(found.values())
+
+
+def _add_copy(found: dict[str, dict[str, Any]], copy: dict[str, Any]) -> None:
+    """Copies without an id are told apart by their metadata: they may have the same text, from different sources."""
+    name = copy.get("id")
+    found.setdefault(json.dumps(copy.get("metadata") if name is None else name, sort_keys=True, default=str), copy)
