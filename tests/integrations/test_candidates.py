@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import breadth
 from breadth.errors import InputError
 from breadth.integrations.candidates import KEY, RELEVANCE, Candidate, choose
-from breadth.integrations.options import Options, PoolWarning, ScoreWarning
+from breadth.integrations.options import GroupWarning, Options, PoolWarning, ScoreWarning
 from tests.integrations import corpus
 
 
@@ -160,9 +160,16 @@ def test_groups_and_budget(rows):
     assert len(chosen.picks) == 1
 
 
+def test_groups_by_a_field_that_no_document_has_are_told(rows):
+    some = make(rows, source=["a", "b"] * 20)
+    with pytest.warns(GroupWarning, match="none of the 4 chosen documents has this field"):
+        choose(some, rows[0], 4, Options(group_by="sauce"))
+
+
 def test_options_are_checked_where_they_are_given():
     for wrong, message in (
         ({"per_group": 2}, "per_group needs group_by"),
+        ({"group_by": "source", "per_group": 0}, "per_group must be at least 1"),
         ({"count": len}, "count needs budget"),
         ({"method": "best"}, "method"),
         ({"lambda_mult": 0.5, "theta": 0.5}, "not both"),

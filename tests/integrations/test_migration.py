@@ -1,4 +1,4 @@
-"""What docs/migration.md says about other libraries is true of those that can be installed: what a weight of 1 means."""
+"""What docs/migration.md says about other libraries is true of those that can be installed: what a weight of 1 is."""
 
 from __future__ import annotations
 

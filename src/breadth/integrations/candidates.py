@@ -17,7 +17,7 @@ from breadth.coverage.worth import TARGETS, find_targets
 from breadth.errors import InputError
 from breadth.filters import look_up
 from breadth.filters.meaning import MISSING
-from breadth.integrations.options import Options, PoolWarning, ScoreWarning
+from breadth.integrations.options import GroupWarning, Options, PoolWarning, ScoreWarning
 from breadth.metrics import coverage
 from breadth.selection import Selection
 
@@ -139,7 +139,8 @@ def choose(
             PoolWarning,
             stacklevel=3,
         )
-    return gather(every, selection, scores, share_of(rows, scores, selection.ids), asked, len(every))
+    share = share_of(rows, scores, selection.ids)
+    return warn_without_groups(gather(every, selection, scores, share, asked, len(every)), options)
 
 
 def share_of(rows: Array, scores: Vector, chosen: Any) -> float:
@@ -165,6 +166,15 @@ def gather(
         for i, score, others in zip(selection.ids, selection.scores, copies, strict=True)
     )
     return Chosen(picks, selection, share, asked, searched)
+
+
+def warn_without_groups(chosen: Chosen, options: Options) -> Chosen:
+    """Warn if no chosen document has the field that groups go by: its name may be wrong, and it restricts nothing."""
+    name = options.group_by
+    if name is not None and chosen.picks and all(label(pick.candidate.metadata, name) is None for pick in chosen.picks):
+        text = f"group_by={name!r}: none of the {len(chosen.picks)} chosen documents has this field in its metadata"
+        warnings.warn(text, GroupWarning, stacklevel=4)
+    return chosen
 
 
 def label(metadata: Mapping[str, Any], name: str) -> Any:

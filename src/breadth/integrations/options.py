@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from breadth.checks import check_choice, check_number
+from breadth.checks import check_choice, check_count, check_number
 from breadth.errors import InputError
 from breadth.methods.registry import METHODS
 
@@ -21,6 +21,10 @@ class PoolWarning(BreadthWarning):
 
 class ScoreWarning(BreadthWarning):
     """The scores of the candidates are not on the scale of cosines, or look like distances."""
+
+
+class GroupWarning(BreadthWarning):
+    """No chosen document has the field of metadata that groups go by."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Options:
             check_number(self.floor, "floor")
         if self.per_group is not None and self.group_by is None:
             raise InputError("per_group needs group_by: the field of metadata whose values are the groups")
+        if self.per_group is not None:
+            check_count(self.per_group, "per_group")
         if self.count is not None and self.budget is None:
             raise InputError("count needs budget: it says how a text is counted against the budget")
 
@@ -89,7 +95,7 @@ class Options:
         """The arguments of `breadth.select`: the labels and costs of rows are used if they are asked for."""
         told = {name: getattr(self, name) for name in _PASSED_ON}
         if self.group_by is not None:
-            told["groups"], told["per_group"] = labels, self.per_group or 1
+            told["groups"], told["per_group"] = labels, 1 if self.per_group is None else self.per_group
         if self.budget is not None:
             told["costs"], told["budget"] = costs, self.budget
         return told

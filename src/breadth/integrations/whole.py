@@ -14,7 +14,16 @@ from breadth.checks import check_count
 from breadth.coverage.worth import TARGETS
 from breadth.errors import InputError, StoreError
 from breadth.index import Index
-from breadth.integrations.candidates import Candidate, Chosen, gather, label, nothing, share_of, unit
+from breadth.integrations.candidates import (
+    Candidate,
+    Chosen,
+    gather,
+    label,
+    nothing,
+    share_of,
+    unit,
+    warn_without_groups,
+)
 from breadth.integrations.options import Options
 from breadth.methods.registry import METHODS
 
@@ -93,7 +102,7 @@ def choose_from(oracle: Any, query: Any, k: int, options: Options, read: Read, *
     if METHODS[options.method].needs_scores and not hasattr(oracle, "scores"):
         told["pool"] = min(max(pool, asked), oracle.size)
     selection = select(oracle, vector, k=min(asked, oracle.size), **told)
-    return _tell(oracle, selection, vector, targets, shelf, asked)
+    return warn_without_groups(_tell(oracle, selection, vector, targets, shelf, asked), options)
 
 
 def _tell(oracle: Any, selection: Any, vector: Vector, targets: Ids, shelf: _Shelf, asked: int) -> Chosen:
