@@ -14,17 +14,9 @@ from breadth.checks import check_count
 from breadth.coverage.worth import TARGETS
 from breadth.errors import InputError, StoreError
 from breadth.index import Index
-from breadth.integrations.candidates import (
-    Candidate,
-    Chosen,
-    gather,
-    label,
-    nothing,
-    share_of,
-    unit,
-    warn_without_groups,
-)
+from breadth.integrations.candidates import Candidate, Chosen, gather, label, nothing, share_of, warn_without_groups
 from breadth.integrations.options import Options
+from breadth.integrations.vectors import unit
 from breadth.methods.registry import METHODS
 
 Read = Callable[[Ids], list[Candidate]]

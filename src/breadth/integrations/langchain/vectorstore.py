@@ -18,10 +18,10 @@ from breadth.errors import InputError
 from breadth.index import Document as Entry
 from breadth.index import Index
 from breadth.index.documents import Hit
-from breadth.integrations.candidates import unit
 from breadth.integrations.langchain.documents import EncoderEmbeddings, make_documents
 from breadth.integrations.langchain.retriever import BreadthRetriever
 from breadth.integrations.options import Options
+from breadth.integrations.vectors import unit
 from breadth.integrations.whole import choose_from_index
 
 
