@@ -76,6 +76,11 @@ def test_wrong_settings_are_refused_at_once(store_in_memory):
             BreadthRetriever(source=store_in_memory, **wrong)
 
 
+def test_a_wrong_relevance_is_refused_at_once():
+    with pytest.raises(ValueError, match="relevance must be one of"):
+        BreadthCompressor(embeddings=embeddings(), relevance="distance")
+
+
 def test_the_settings_are_those_of_all_adapters():
     assert set(Options.names()) | {"k", "lambda_mult"} == set(Wishes.model_fields)
 
@@ -154,6 +159,10 @@ def test_mmr_of_the_vector_store_is_that_of_langchain(own, store_in_memory):
         theirs = store_in_memory.max_marginal_relevance_search(corpus.QUERY, k=k, fetch_k=30, lambda_mult=weight)
         ours = own.max_marginal_relevance_search(corpus.QUERY, k=k, fetch_k=30, lambda_mult=weight)
         assert ids(ours) == ids(theirs)
+    some = own.max_marginal_relevance_search(corpus.QUERY, k=3, filter={"year": {"$lt": 2010}})
+    assert all(one.metadata["year"] < 2010 for one in some)
+    with pytest.raises(InputError, match="no argument 'diversity'"):
+        own.max_marginal_relevance_search(corpus.QUERY, k=3, diversity=0.5)
 
 
 def test_the_vector_store(own, expected):

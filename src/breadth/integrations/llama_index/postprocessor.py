@@ -9,8 +9,8 @@ from llama_index.core.bridge.pydantic import Field, model_validator
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from breadth.checks import check_count
-from breadth.integrations.candidates import choose
+from breadth.checks import check_choice, check_count
+from breadth.integrations.candidates import RELEVANCE, choose
 from breadth.integrations.llama_index.nodes import Embedded, make_nodes
 from breadth.integrations.options import Options
 
@@ -51,6 +51,7 @@ class BreadthPostprocessor(BaseNodePostprocessor):
     @model_validator(mode="after")
     def _check(self) -> Any:
         check_count(self.top_n, "top_n")
+        check_choice(self.relevance, "relevance", RELEVANCE)
         self._options()
         return self
 
