@@ -141,3 +141,15 @@ def test_the_mean_is_refused(lite):
 def test_an_address_opens_a_collection(lite):
     with breadth.open(f"milvus:{lite}/docs?timeout=5") as oracle:
         assert (oracle.size, oracle.dim, oracle.exact, oracle.limit) == (40, 8, True, 16_384)
+
+
+def test_a_client_of_the_users_stays_open(lite, rows):
+    client = MilvusClient(lite)
+    with breadth.oracles.milvus(client, "docs") as oracle, breadth.oracles.milvus(lite, "docs") as own:
+        assert oracle.exact
+        assert breadth.select(oracle, rows[0], k=5).ids.tolist() == breadth.select(own, rows[0], k=5).ids.tolist()
+    assert client.has_collection("docs")
+    with pytest.raises(InputError, match="no collection 'nothing'"):
+        breadth.oracles.milvus(client, "nothing")
+    assert client.has_collection("docs")
+    client.close()

@@ -36,7 +36,7 @@ def index() -> Any:
 
 @cache
 def langchain_store() -> Any:
-    return in_memory(Path())
+    return in_memory()
 
 
 @cache

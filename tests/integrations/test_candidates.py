@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import breadth
 from breadth.errors import InputError
 from breadth.integrations.candidates import KEY, RELEVANCE, Candidate, choose
-from breadth.integrations.options import Options, PoolWarning, ScoreWarning
+from breadth.integrations.options import GroupWarning, Options, PoolWarning, ScoreWarning
 from tests.integrations import corpus
 
 
@@ -113,10 +113,10 @@ def test_a_full_pool_that_gives_too_small_a_set_warns(rows):
 
 
 def test_scores_beyond_cosines_are_scaled_with_a_warning(rows):
-    logits = np.linspace(-6.0, 9.0, len(rows))
+    logits = np.linspace(9.0, -6.0, len(rows))
     with pytest.warns(ScoreWarning, match="from -6 to 9"):
         chosen = choose(make(rows, logits), rows[0], 4, Options(), "auto")
-    assert chosen.picks[0].candidate.id == "d39"
+    assert chosen.picks[0].candidate.id == "d0"
     assert chosen.picks[0].score == 1.0
 
 
@@ -130,9 +130,20 @@ def test_a_scale_that_is_named_does_not_warn_and_keeps_the_best(rows, relevance)
 
 
 def test_scores_on_the_scale_of_cosines_are_used_as_they_are(rows):
-    scores = np.linspace(0.1, 0.9, len(rows))
+    scores = np.linspace(0.9, 0.1, len(rows))
     chosen = choose(make(rows, scores), rows[0], 3, Options(), "auto")
     assert chosen.picks[0].score == pytest.approx(0.9)
+
+
+def test_scores_that_rise_look_like_distances(rows):
+    distances = np.linspace(0.1, 0.9, 4)
+    with pytest.warns(ScoreWarning, match="as distances do"):
+        chosen = choose(make(rows[:4], distances), rows[0], 2, Options(), "auto")
+    assert chosen.picks[0].candidate.id == "d3"
+    for relevance, best in (("query", "d0"), ("scores", "d3")):  # whoever says what they are is not warned
+        assert choose(make(rows[:4], distances), rows[0], 2, Options(), relevance).picks[0].candidate.id == best
+    choose(make(rows[:3], distances[:3]), rows[0], 2, Options(), "auto")  # three can be an accident
+    choose(make(rows[:4], [0.5] * 4), rows[0], 2, Options(), "auto")
 
 
 def test_without_scores_and_query_there_is_no_relevance(rows):
@@ -149,9 +160,16 @@ def test_groups_and_budget(rows):
     assert len(chosen.picks) == 1
 
 
+def test_groups_by_a_field_that_no_document_has_are_told(rows):
+    some = make(rows, source=["a", "b"] * 20)
+    with pytest.warns(GroupWarning, match="none of the 4 chosen documents has this field"):
+        choose(some, rows[0], 4, Options(group_by="sauce"))
+
+
 def test_options_are_checked_where_they_are_given():
     for wrong, message in (
         ({"per_group": 2}, "per_group needs group_by"),
+        ({"group_by": "source", "per_group": 0}, "per_group must be at least 1"),
         ({"count": len}, "count needs budget"),
         ({"method": "best"}, "method"),
         ({"lambda_mult": 0.5, "theta": 0.5}, "not both"),

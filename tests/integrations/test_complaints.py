@@ -33,7 +33,7 @@ def top(k):
 
 @every_adapter
 def test_lambda_is_never_inverted(retrieve):
-    """langchain#39052, elasticsearch#138661, llama_index#22126: everywhere 1 is plain top-k, and less is less alike."""
+    """langchain#39052, elasticsearch#138661: everywhere 1 is plain top-k, and less is less alike."""
     assert {one.id for one in retrieve(6, theta=1.0)} == set(top(6))
     weights = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
     told = [retrieve(6, theta=weight, sharpness=2)[0].told for weight in weights]
@@ -41,6 +41,15 @@ def test_lambda_is_never_inverted(retrieve):
     assert all(low <= high + 1e-6 for low, high in pairwise(relevance))
     assert all(low <= high + 1e-6 for low, high in pairwise(redundancy))
     assert redundancy[0] < redundancy[-1] - 0.05
+
+
+@every_adapter
+def test_a_weight_of_zero_is_not_taken_for_none(retrieve):
+    """llama_index#22126: 0, the most diverse set, was read as "not given" and became the default."""
+    none, least, default = (retrieve(6, **given)[0].told for given in ({"theta": 0.0}, {"theta": 1e-6}, {}))
+    assert none["theta"] == 0.0
+    assert none["redundancy"] <= least["redundancy"] + 1e-9
+    assert none["redundancy"] < default["redundancy"]
 
 
 def test_one_weight_gives_one_set_in_all_frameworks():
@@ -52,8 +61,9 @@ def test_one_weight_gives_one_set_in_all_frameworks():
 
 def test_lambda_mult_is_the_weight_of_relevance():
     """The same, by LangChain's name."""
-    by_name = ADAPTERS["LangChain retriever"](6, lambda_mult=0.3)
-    assert [one.id for one in by_name] == [one.id for one in ADAPTERS["LangChain retriever"](6, theta=0.3)]
+    for weight in (0.0, 0.3, 1.0):
+        by_name = ADAPTERS["LangChain retriever"](6, lambda_mult=weight)
+        assert [one.id for one in by_name] == [one.id for one in ADAPTERS["LangChain retriever"](6, theta=weight)]
 
 
 @every_adapter
@@ -178,6 +188,23 @@ def test_near_copies_keep_their_provenance(retrieve):
     for name in flood & copies.keys():
         assert copies[name]["metadata"]["source"] == corpus.FLOOD
     assert not copies.keys() & {one.id for one in found}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_same_text_in_two_files_keeps_both_sources(named):
+    """The same, where texts are equal to the letter, with ids and without: they became one."""
+    text = corpus.passages()[0].text
+    same = [Document(id=f"d{i}" if named else None, page_content=text, metadata={"file": f"{i}.txt"}) for i in range(3)]
+    compressor = BreadthCompressor(embeddings=embeddings(), k=3)
+    found = compressor.compress_documents([*same, *documents()[5:9]], text)
+    files = {found[0].metadata["file"], *(one["metadata"]["file"] for one in found[0].metadata["breadth"]["copies"])}
+    assert files == {"0.txt", "1.txt", "2.txt"}
+    all_three = BreadthCompressor(embeddings=embeddings(), k=3, theta=1.0, distinct=1.0)
+    assert {one.metadata["file"] for one in all_three.compress_documents(same, text)} == files
+    again = {
+        one["metadata"]["file"] for one in compressor.compress_documents(found, text)[0].metadata["breadth"]["copies"]
+    }
+    assert again | {found[0].metadata["file"]} == files
 
 
 def test_provenance_survives_a_second_step():

@@ -16,7 +16,8 @@ import breadth
 from breadth.errors import InputError
 from breadth.filters import matches, read_filter
 from breadth.integrations.candidates import KEY
-from breadth.integrations.haystack import BreadthRanker, BreadthRetriever, read_filters
+from breadth.integrations.haystack import BreadthRanker, BreadthRetriever
+from breadth.integrations.haystack.filters import read_filters
 from breadth.integrations.options import ScoreWarning
 from tests.integrations import corpus
 from tests.integrations.adapters import haystack_store, index

@@ -1,4 +1,4 @@
-"""LangChain: real vector stores, the chain of a small RAG application, and what the adapters refuse."""
+"""LangChain: the chain of a small RAG application, and what the adapters refuse."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 import breadth
 from breadth.errors import InputError
-from breadth.filters import matches, read_filter
 from breadth.integrations.candidates import KEY
 from breadth.integrations.langchain import BreadthCompressor, BreadthRetriever, BreadthVectorStore
 from breadth.integrations.langchain.documents import Wishes
 from breadth.integrations.options import Options, PoolWarning, ScoreWarning
 from tests.integrations import corpus
-from tests.integrations.langchain_stores import STORES, documents, embeddings, make_index
+from tests.integrations.langchain_stores import documents, embeddings, in_memory, make_index
 
 # Deprecations of the packages themselves.
 pytestmark = pytest.mark.filterwarnings(
@@ -29,14 +28,9 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-@pytest.fixture(scope="module", params=STORES)
-def store(request, tmp_path_factory):
-    return request.param, STORES[request.param](tmp_path_factory.mktemp(request.param))
-
-
 @pytest.fixture
 def store_in_memory():
-    return STORES["in_memory"](None)
+    return in_memory()
 
 
 @pytest.fixture(scope="module")
@@ -50,23 +44,6 @@ def ids(found):
     return [one.id for one in found]
 
 
-def test_every_store_gives_the_set_of_the_whole_collection(store, expected):
-    _, opened = store
-    retriever = BreadthRetriever(source=opened, k=6, fetch_k=132)
-    found = retriever.invoke(corpus.QUERY)
-    texts = {p.id: p.text for p in corpus.passages()}
-    assert [one.page_content for one in found] == [texts[one] for one in expected]
-    assert ids(asyncio.run(retriever.ainvoke(corpus.QUERY))) == ids(found)
-    assert found[0].metadata[KEY]["searched"] == 132
-    assert all(one.metadata["source"] for one in found)
-
-
-def test_the_whole_store_is_searched_whatever_fetch_k(store, expected):
-    _, opened = store
-    retriever = BreadthRetriever(source=opened, k=6, fetch_k=6)
-    assert ids(retriever.invoke(corpus.QUERY)) == expected
-
-
 def test_other_stores_give_fetch_k_candidates(expected):
     """A store that is not known: its own search is asked, and a pool that is too small is told."""
     from langchain_community.vectorstores import SKLearnVectorStore
@@ -78,19 +55,6 @@ def test_other_stores_give_fetch_k_candidates(expected):
     texts = {p.id: p.text for p in corpus.passages()}
     assert [one.page_content for one in found] == [texts[one] for one in expected]
     assert len(asyncio.run(BreadthRetriever(source=opened, k=6).ainvoke(corpus.QUERY))) == 6
-
-
-@pytest.mark.parametrize("where", [{"source": "Broadchurch (series 1)"}, {"year": {"$gte": 2005, "$lt": 2012}}])
-def test_every_store_honours_a_filter(store, where):
-    _, opened = store
-    found = BreadthRetriever(source=opened, k=4, filter=where).invoke(corpus.QUERY)
-    assert found
-    assert all(matches(read_filter(where), one.metadata) for one in found)
-
-
-def test_no_document_matches(store):
-    _, opened = store
-    assert BreadthRetriever(source=opened, filter={"source": "nowhere"}).invoke(corpus.QUERY) == []
 
 
 def test_an_empty_store():
@@ -110,6 +74,11 @@ def test_wrong_settings_are_refused_at_once(store_in_memory):
     for wrong in ({"k": 0}, {"per_group": 2}, {"theta": 0.5, "lambda_mult": 0.5}, {"methode": "mmr"}):
         with pytest.raises(ValueError, match=r"k|per_group|theta|methode"):
             BreadthRetriever(source=store_in_memory, **wrong)
+
+
+def test_a_wrong_relevance_is_refused_at_once():
+    with pytest.raises(ValueError, match="relevance must be one of"):
+        BreadthCompressor(embeddings=embeddings(), relevance="distance")
 
 
 def test_the_settings_are_those_of_all_adapters():
@@ -190,6 +159,10 @@ def test_mmr_of_the_vector_store_is_that_of_langchain(own, store_in_memory):
         theirs = store_in_memory.max_marginal_relevance_search(corpus.QUERY, k=k, fetch_k=30, lambda_mult=weight)
         ours = own.max_marginal_relevance_search(corpus.QUERY, k=k, fetch_k=30, lambda_mult=weight)
         assert ids(ours) == ids(theirs)
+    some = own.max_marginal_relevance_search(corpus.QUERY, k=3, filter={"year": {"$lt": 2010}})
+    assert all(one.metadata["year"] < 2010 for one in some)
+    with pytest.raises(InputError, match="no argument 'diversity'"):
+        own.max_marginal_relevance_search(corpus.QUERY, k=3, diversity=0.5)
 
 
 def test_the_vector_store(own, expected):

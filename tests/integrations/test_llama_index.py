@@ -22,7 +22,8 @@ import breadth
 from breadth.errors import InputError
 from breadth.filters import matches, read_filter
 from breadth.integrations.candidates import KEY
-from breadth.integrations.llama_index import BreadthPostprocessor, BreadthRetriever, EncoderEmbedding, read_filters
+from breadth.integrations.llama_index import BreadthPostprocessor, BreadthRetriever, EncoderEmbedding
+from breadth.integrations.llama_index.filters import read_filters
 from breadth.integrations.options import Options
 from tests.integrations import corpus
 from tests.integrations.adapters import index, llama_store
@@ -154,6 +155,6 @@ def test_its_settings_are_those_of_all_adapters(model):
     made = BreadthPostprocessor(top_n=3, distinct=0.8, theta=0.4)
     assert BreadthPostprocessor.from_dict(made.to_dict()).to_dict() == made.to_dict()
     assert BreadthPostprocessor.class_name() == "BreadthPostprocessor"
-    for wrong in ({"top_n": 0}, {"per_group": 2}, {"method": "best"}):
+    for wrong in ({"top_n": 0}, {"per_group": 2}, {"method": "best"}, {"relevance": "distance"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             BreadthPostprocessor(**wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 
 import pytest
@@ -14,6 +15,7 @@ from breadth.errors import InputError
 from breadth.integrations.mcp import make_server
 from tests.integrations import corpus
 from tests.integrations.adapters import index
+from tests.integrations.langchain_stores import make_index
 
 
 def call(source, name, **arguments):
@@ -73,7 +75,11 @@ def test_coverage(server):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"query": " "}, "query"),
+        ({}, "query"),
+        ({"query": " "}, "query must be a text"),
+        ({"query": corpus.QUERY, "k": "many"}, "valid integer"),
+        ({"query": corpus.QUERY, "where": "year = 3"}, "valid dictionary"),
+        ({"query": corpus.QUERY, "group_by": "source", "per_group": 0}, "per_group must be at least 1"),
         ({"query": "x", "k": 0}, "k must be"),
         ({"query": corpus.QUERY, "k": 101}, "at most 100"),
         ({"query": corpus.QUERY, "where": {"year": {"$near": 1}}}, "no operator"),
@@ -86,6 +92,13 @@ def test_a_mistake_is_told_to_the_agent(server, arguments, message):
     assert message in answer.content[0].text
 
 
+@pytest.mark.parametrize("sizes", [[], [1] * 21, [0]])
+def test_wrong_sizes_are_told_to_the_agent(server, sizes):
+    answer = call(server, "coverage", query=corpus.QUERY, sizes=sizes)
+    assert answer.is_error
+    assert "at least 1" in answer.content[0].text or "1 to 20 entries" in answer.content[0].text
+
+
 def test_an_engine_needs_an_encoder_and_texts():
     oracle = breadth.ArrayOracle(corpus.vectors())
     with pytest.raises(InputError, match="encoder"):
@@ -94,8 +107,40 @@ def test_an_engine_needs_an_encoder_and_texts():
         make_server(oracle, corpus.encoder())
 
 
-def test_the_command_serves_an_index():
-    command = [sys.executable, "-m", "breadth", "mcp", str(index().path)]
+def snapshot(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "sqlite" in path.name}
+
+
+def test_the_command_serves_an_index_and_leaves_it_as_it_is(tmp_path):
+    """A real session over standard input and output: all tools, structured answers, errors in words."""
+    with make_index(tmp_path / "index") as made:
+        expected = made.search(corpus.QUERY, 3).ids
+    before = snapshot(tmp_path)
+    command = [sys.executable, "-m", "breadth", "mcp", str(tmp_path / "index")]
     server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
-    found = call(server, "search", query=corpus.QUERY, k=3)
-    assert [one["id"] for one in found.structured_content["passages"]] == index().search(corpus.QUERY, 3).ids
+
+    async def ask():
+        async with Client(server) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "compare", "coverage"]
+            asked = {"query": corpus.QUERY, "k": 3}
+            found = await client.call_tool("search", asked)
+            compared = await client.call_tool("compare", asked)
+            covered = await client.call_tool("coverage", {"query": corpus.QUERY, "sizes": [3]})
+            wrong = await client.call_tool("search", {"query": corpus.QUERY, "where": {"year": {"$near": 1}}})
+            return found, compared, covered, wrong
+
+    found, compared, covered, wrong = asyncio.run(ask())
+    assert [one["id"] for one in found.structured_content["passages"]] == expected
+    assert [one["id"] for one in compared.structured_content["chosen"]["passages"]] == expected
+    assert covered.structured_content["sizes"][0]["k"] == 3
+    assert wrong.is_error
+    assert "no operator '$near'" in wrong.content[0].text
+    assert snapshot(tmp_path) == before
+
+
+def test_the_command_says_what_it_takes():
+    done = subprocess.run(
+        [sys.executable, "-m", "breadth", "mcp", "http://127.0.0.1:1"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "is no index and no address of an engine" in done.stderr

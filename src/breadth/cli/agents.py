@@ -9,7 +9,7 @@ import typer
 from breadth import encoders
 from breadth.cli.options import EncoderOption
 from breadth.index import Index
-from breadth.opening import ADDRESSES, is_address
+from breadth.opening import ADDRESSES
 from breadth.opening import open as open_collection
 
 
@@ -26,5 +26,5 @@ def mcp(
     from breadth.integrations.mcp import make_server
 
     made = None if encoder is None else encoders.encoder(encoder)
-    opened = open_collection(source) if is_address(source) else Index.open(source, made)
+    opened = Index.open(source, made) if Index.exists(source) else open_collection(source)
     make_server(opened, made).run("stdio")

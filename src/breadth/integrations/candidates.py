@@ -17,14 +17,15 @@ from breadth.coverage.worth import TARGETS, find_targets
 from breadth.errors import InputError
 from breadth.filters import look_up
 from breadth.filters.meaning import MISSING
-from breadth.integrations.options import Options, PoolWarning, ScoreWarning
+from breadth.integrations.options import GroupWarning, Options, PoolWarning, ScoreWarning
+from breadth.integrations.vectors import unit, unit_rows
 from breadth.metrics import coverage
 from breadth.selection import Selection
 
 KEY = "breadth"
 """The field of metadata that says how a document was chosen."""
-_WITHOUT_DIRECTION = 64
-"""How many candidates may have a vector of zeros."""
+_LINE = 4
+"""So many candidates, from the lowest score to the highest, are no accident: retrievers return the best first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,8 @@ def choose(
             PoolWarning,
             stacklevel=3,
         )
-    return gather(every, selection, scores, share_of(rows, scores, selection.ids), asked, len(every))
+    share = share_of(rows, scores, selection.ids)
+    return warn_without_groups(gather(every, selection, scores, share, asked, len(every)), options)
 
 
 def share_of(rows: Array, scores: Vector, chosen: Any) -> float:
@@ -165,41 +167,21 @@ def gather(
     return Chosen(picks, selection, share, asked, searched)
 
 
+def warn_without_groups(chosen: Chosen, options: Options) -> Chosen:
+    """Warn if no chosen document has the field that groups go by: its name may be wrong, and it restricts nothing."""
+    name = options.group_by
+    if name is not None and chosen.picks and all(label(pick.candidate.metadata, name) is None for pick in chosen.picks):
+        text = f"group_by={name!r}: none of the {len(chosen.picks)} chosen documents has this field in its metadata"
+        warnings.warn(text, GroupWarning, stacklevel=4)
+    return chosen
+
+
 def label(metadata: Mapping[str, Any], name: str) -> Any:
     """The group of a document: the value of a field, None without it. Lists and dicts are groups by their content."""
     value = look_up(metadata, name)
     if value is MISSING or value is None:
         return None
     return value if isinstance(value, (str, int, float, bool)) else json.dumps(value, sort_keys=True, default=str)
-
-
-def unit(vector: Any, name: str) -> Vector:
-    """A vector divided by its length: cosines do not depend on it."""
-    row = np.asarray(vector, dtype=np.float64)
-    if row.ndim != 1 or row.size == 0 or not np.isfinite(row).all():
-        raise InputError(f"{name} must be a list of finite numbers, got shape {row.shape}")
-    length = float(np.linalg.norm(row))
-    if length == 0.0:
-        raise InputError(f"{name} is all zeros, so it has no direction: its text may hold no word the model knows")
-    return np.asarray(row / length)
-
-
-def unit_rows(rows: Array) -> Array:
-    """Rows divided by their lengths. A row of zeros gets a coordinate of its own: its cosine with all others is 0."""
-    lengths = np.linalg.norm(rows, axis=1)
-    empty = np.flatnonzero(lengths == 0.0)
-    if len(empty) > _WITHOUT_DIRECTION:
-        raise InputError(
-            f"{len(empty)} of {len(rows)} rows are all zeros, row {empty[0]} for one, so they have no direction; "
-            "remove them, or embed their texts with a model that knows their words"
-        )
-    lengths[empty] = 1.0
-    made = rows / lengths[:, None]
-    if len(empty) == 0:
-        return np.ascontiguousarray(made)
-    more = np.zeros((len(rows), len(empty)), dtype=made.dtype)
-    more[empty, np.arange(len(empty))] = 1.0
-    return np.ascontiguousarray(np.hstack((made, more)))
 
 
 def _merge_repeated(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -263,6 +245,13 @@ def _rate_by_scores(every: Sequence[Candidate], relevance: str) -> Vector:
     scores = np.array([one.score for one in every], dtype=np.float64)
     if relevance != "auto":
         return SCALES[relevance](scores)
+    if len(scores) >= _LINE and scores[0] < scores[-1] and bool((np.diff(scores) >= 0.0).all()):
+        warnings.warn(
+            "the scores of the candidates rise from the first to the last, as distances do, and the highest counts as "
+            "the most relevant. Say relevance='query' if they are distances, 'scores' if they are not",
+            ScoreWarning,
+            stacklevel=4,
+        )
     if float(np.abs(scores).max()) <= 1.0 + 1e-6:
         return scores
     warnings.warn(
@@ -289,7 +278,8 @@ SCALES: dict[str, Callable[[Vector], Vector]] = {
 RELEVANCE = ("auto", "query", *SCALES)
 """Where the relevance of candidates comes from.
 
-auto     their scores if all have one, else the query. Scores beyond [-1, 1] are scaled, with a `ScoreWarning`
+auto     their scores if all have one, else the query. Scores beyond [-1, 1] are scaled, with a `ScoreWarning`; scores
+         that rise from the first candidate to the last look like distances, and give one too
 query    the cosine of their embeddings with that of the query
 scores   their scores, as they are
 scaled   their scores, mapped to [0, 1]: the lowest to 0, the highest to 1
@@ -298,13 +288,19 @@ logits   their scores, mapped to [0, 1] by 1 / (1 + exp(-score))
 
 
 def _list_copies(pick: Pick) -> list[dict[str, Any]]:
-    """The near-copies of a document, and those that it or they stood for in an earlier step."""
-    found: dict[Any, dict[str, Any]] = {}
+    """The near-copies of a document, and those that it or they stood for in an earlier step, each of them once."""
+    found: dict[str, dict[str, Any]] = {}
     for one, score in pick.copies:
         plain = {name: value for name, value in one.metadata.items() if name != KEY}
-        found[one.id or one.text] = {"id": one.id, "score": score, "metadata": plain}
+        _add_copy(found, {"id": one.id, "score": score, "metadata": plain})
     for one in (pick.candidate, *(one for one, _ in pick.copies)):
         earlier = one.metadata.get(KEY)
         for copy in earlier.get("copies", []) if isinstance(earlier, Mapping) else []:
-            found.setdefault(copy.get("id") or json.dumps(copy, sort_keys=True, default=str), copy)
+            _add_copy(found, copy)
     return list(found.values())
+
+
+def _add_copy(found: dict[str, dict[str, Any]], copy: dict[str, Any]) -> None:
+    """Copies without an id are told apart by their metadata: they may have the same text, from different sources."""
+    name = copy.get("id")
+    found.setdefault(json.dumps(copy.get("metadata") if name is None else name, sort_keys=True, default=str), copy)

@@ -23,6 +23,8 @@ _POOL = 1000
 _MOST = 100
 """How many passages an agent can ask for."""
 _SIZES = (5, 10, 20)
+_MOST_SIZES = 20
+"""How many sizes an agent can ask about at a time."""
 Where = dict[str, Any] | None
 
 
@@ -109,16 +111,12 @@ def make_server(source: Any, encoder: Any = None, name: str = "breadth") -> MCPS
 
         sizes: the values of k; 5, 10 and 20 unless given.
         """
-        return Coverage(
-            sizes=[
-                Covered(
-                    k=k,
-                    coverage=ask(query, k, where).coverage,
-                    top_k_coverage=ask(query, k, where, theta=1.0).coverage,
-                )
-                for k in (_SIZES if sizes is None else sizes)
-            ]
-        )
+        wanted = list(_SIZES if sizes is None else sizes)
+        if not 1 <= len(wanted) <= _MOST_SIZES:
+            raise ToolError(f"sizes must have 1 to {_MOST_SIZES} entries, got {len(wanted)}")
+        shares = [[ask(query, k, where, **plain).coverage for plain in ({}, {"theta": 1.0})] for k in wanted]
+        pairs = zip(wanted, shares, strict=True)
+        return Coverage(sizes=[Covered(k=k, coverage=own, top_k_coverage=top) for k, (own, top) in pairs])
 
     return server
 
@@ -138,6 +136,8 @@ def _make_asking(source: Any, encoder: Any) -> Callable[..., Chosen]:
 
     def ask(query: str, k: int, where: Where, **options: Any) -> Chosen:
         try:
+            if not query.strip():
+                raise InputError("query must be a text of at least one word, got an empty one")
             if k > _MOST:
                 raise InputError(f"k must be at most {_MOST}, got {k}")
             asked = Options.read(options)

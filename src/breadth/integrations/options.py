@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from breadth.checks import check_choice, check_number
+from breadth.checks import check_choice, check_count, check_number
 from breadth.errors import InputError
 from breadth.methods.registry import METHODS
 
@@ -20,7 +20,11 @@ class PoolWarning(BreadthWarning):
 
 
 class ScoreWarning(BreadthWarning):
-    """The scores of the candidates are not on the scale of cosines."""
+    """The scores of the candidates are not on the scale of cosines, or look like distances."""
+
+
+class GroupWarning(BreadthWarning):
+    """No chosen document has the field of metadata that groups go by."""
 
 
 @dataclass(frozen=True)
@@ -63,22 +67,24 @@ class Options:
             check_number(self.floor, "floor")
         if self.per_group is not None and self.group_by is None:
             raise InputError("per_group needs group_by: the field of metadata whose values are the groups")
+        if self.per_group is not None:
+            check_count(self.per_group, "per_group")
         if self.count is not None and self.budget is None:
             raise InputError("count needs budget: it says how a text is counted against the budget")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all options."""
-        return tuple(field.name for field in fields(cls))
+        return _NAMES
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Options:
         """Check the options that were given as keywords. `lambda_mult` is another name of `theta`."""
         named = dict(given)
         weight = named.pop("lambda_mult", None)
-        unknown = [name for name in named if name not in cls.names()]
+        unknown = [name for name in named if name not in _NAMES]
         if unknown:
-            raise InputError(f"there is no option {unknown[0]!r}; there are {', '.join(cls.names())}, lambda_mult")
+            raise InputError(f"there is no option {unknown[0]!r}; there are {', '.join(_NAMES)}, lambda_mult")
         if weight is not None:
             if named.get("theta") is not None:
                 raise InputError("pass theta or lambda_mult, not both: each is the weight of relevance")
@@ -89,7 +95,7 @@ class Options:
         """The arguments of `breadth.select`: the labels and costs of rows are used if they are asked for."""
         told = {name: getattr(self, name) for name in _PASSED_ON}
         if self.group_by is not None:
-            told["groups"], told["per_group"] = labels, self.per_group or 1
+            told["groups"], told["per_group"] = labels, 1 if self.per_group is None else self.per_group
         if self.budget is not None:
             told["costs"], told["budget"] = costs, self.budget
         return told
@@ -99,4 +105,5 @@ class Options:
         return float(len(text.split()) if self.count is None else self.count(text))
 
 
+_NAMES = tuple(field.name for field in fields(Options))
 _PASSED_ON = ("theta", "sharpness", "distinct", "floor", "on_topic", "keep_best", "method", "time_limit")

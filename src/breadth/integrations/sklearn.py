@@ -9,7 +9,7 @@ import numpy as np
 from breadth.api import select
 from breadth.arrays import Array
 from breadth.errors import InputError, MissingExtraError
-from breadth.integrations.candidates import unit, unit_rows
+from breadth.integrations.vectors import unit, unit_rows
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,38 @@ from breadth.checks import check_count
 from breadth.coverage.worth import TARGETS
 from breadth.errors import InputError, StoreError
 from breadth.index import Index
-from breadth.integrations.candidates import Candidate, Chosen, gather, label, nothing, share_of, unit
+from breadth.integrations.candidates import Candidate, Chosen, gather, label, nothing, share_of, warn_without_groups
 from breadth.integrations.options import Options
+from breadth.integrations.vectors import unit
 from breadth.methods.registry import METHODS
 
 Read = Callable[[Ids], list[Candidate]]
 """The candidates that belong to rows of an oracle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A store of a framework as an oracle, with a way to read its documents. `close` ends what was opened for it."""
+
+    oracle: Any
+    read: Read
+
+    def close(self) -> None:
+        if hasattr(self.oracle, "close"):
+            self.oracle.close()
+
+
+class _Nothing:
+    """A collection without rows."""
+
+    size = 0
+
+
+def empty() -> Whole:
+    """A store without documents."""
+    return Whole(_Nothing(), lambda ids: [])
+
+
 _ATTEMPTS = 3
 """How often an index is asked that changes meanwhile."""
 
@@ -67,7 +94,7 @@ def choose_from(oracle: Any, query: Any, k: int, options: Options, read: Read, *
     if METHODS[options.method].needs_scores and not hasattr(oracle, "scores"):
         told["pool"] = min(max(pool, asked), oracle.size)
     selection = select(oracle, vector, k=min(asked, oracle.size), **told)
-    return _tell(oracle, selection, vector, targets, shelf, asked)
+    return warn_without_groups(_tell(oracle, selection, vector, targets, shelf, asked), options)
 
 
 def _tell(oracle: Any, selection: Any, vector: Vector, targets: Ids, shelf: _Shelf, asked: int) -> Chosen:

@@ -33,7 +33,7 @@ _REMEDY = "divide the rows by their lengths before you insert them, or use an in
 
 
 def milvus(
-    uri: str,
+    uri: Any,
     collection: str,
     *,
     vectors: str | None = None,
@@ -48,7 +48,8 @@ def milvus(
 ) -> MilvusOracle:
     """Open a collection of Milvus.
 
-    uri           the address of a server, `http://host:19530`, or the path of a file of Milvus Lite
+    uri           the address of a server, `http://host:19530`; the path of a file of Milvus Lite; or a `MilvusClient`,
+                  which stays open
     collection    its name
     vectors       the field with the vectors; needed only if there are several
     text          the field with the text; the default is `text`, if there is one
@@ -65,13 +66,17 @@ def milvus(
     limit = check_number(timeout, "timeout", 0.001, 1e6)
     knobs = {name: check_count(value, name) for name, value in (("ef", ef), ("nprobe", nprobe)) if value is not None}
     options = {"timeout": limit} | ({} if consistency is None else {"consistency_level": consistency})
+    owned = isinstance(uri, str)
     with _engine_errors(package, collection):
-        client = package.MilvusClient(uri, token=token, timeout=limit)
+        client = package.MilvusClient(uri, token=token, timeout=limit) if owned else uri
+        is_lite = "://" not in uri if owned else "lite" in client.get_server_version(timeout=limit)
     try:
-        opened = MilvusOracle(package, client, collection, options, knobs, (vectors, text, metadata), "://" not in uri)
+        names = (vectors, text, metadata)
+        opened = MilvusOracle(package, client, collection, options, knobs, names, is_lite, owned)
         return opened if where is None else opened.filtered(where)
     except BaseException:
-        client.close()
+        if owned:
+            client.close()
         raise
 
 
@@ -88,22 +93,23 @@ class MilvusOracle:
         options: dict[str, Any],
         knobs: dict[str, int],
         names: tuple[str | None, str | None, str | None],
-        is_file: bool,
+        is_lite: bool,
+        owned: bool,
     ) -> None:
         self._package, self._client, self._options, self._knobs = package, client, options, knobs
-        self._name, self._state, self._expression = collection, {"closed": False}, ""
+        self._name, self._state, self._expression, self._owned = collection, {"closed": False}, "", owned
         with self._asking():
             if not client.has_collection(collection, timeout=options["timeout"]):
                 raise InputError(f"collection: this Milvus has no collection {collection!r}")
             self._schema = read_schema(
-                client.describe_collection(collection, timeout=options["timeout"]), *names, is_file
+                client.describe_collection(collection, timeout=options["timeout"]), *names, is_lite
             )
             self._metric, self._index = self._read_index()
             client.load_collection(collection, timeout=options["timeout"])
         self.where: Mapping[str, Any] | None = None
         self._book = None if self._counts_up() else KeyBook()
         self.dim = self._schema.vectors.dim
-        self.exact = is_file or self._index == "FLAT"
+        self.exact = is_lite or self._index == "FLAT"
         self.size = self._count()
         self._decode([row[self._schema.vectors.name] for row in self._find("", SAMPLE, [self._schema.vectors.name])])
         if self._book is not None:
@@ -115,7 +121,8 @@ class MilvusOracle:
         """Close the connection, also that of oracles that were made with `filtered`."""
         if not self._state["closed"]:
             self._state["closed"] = True
-            self._client.close()
+            if self._owned:
+                self._client.close()
 
     def __enter__(self) -> MilvusOracle:
         return self

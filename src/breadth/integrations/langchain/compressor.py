@@ -9,9 +9,10 @@ from typing import Any
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.embeddings import Embeddings
-from pydantic import ConfigDict
+from pydantic import ConfigDict, model_validator
 
-from breadth.integrations.candidates import choose
+from breadth.checks import check_choice
+from breadth.integrations.candidates import RELEVANCE, choose
 from breadth.integrations.langchain.documents import Wishes, make_candidate, make_documents
 
 
@@ -29,6 +30,11 @@ class BreadthCompressor(Wishes, BaseDocumentCompressor):
     embeddings: Embeddings
     relevance: str = "auto"
     score_key: str = "relevance_score"
+
+    @model_validator(mode="after")
+    def _check_relevance(self) -> Any:
+        check_choice(self.relevance, "relevance", RELEVANCE)
+        return self
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None

@@ -18,7 +18,7 @@ from breadth.errors import InputError
 from breadth.index import Index
 from breadth.integrations.candidates import Chosen, choose
 from breadth.integrations.langchain.documents import Wishes, make_candidate, make_documents, read_documents
-from breadth.integrations.stores import check_filtered, open_whole
+from breadth.integrations.langchain.stores.registry import check_filtered, name_filter, open_whole
 from breadth.integrations.whole import choose_from, choose_from_index, read_payloads
 
 
@@ -124,10 +124,13 @@ class _Asked:
         index = getattr(self.source, "index", None)
         if isinstance(index, Index):
             return choose_from_index(index, vector, self.k, self.options, self.filter, self.fetch_k)
-        whole = None if self.search_kwargs else open_whole(self.source, self.filter)
+        whole = None if self.search_kwargs else open_whole(self.source, self.filter, len(vector))
         if whole is None:
             return None
-        return choose_from(whole.oracle, vector, self.k, self.options, whole.read, pool=self.fetch_k)
+        try:
+            return choose_from(whole.oracle, vector, self.k, self.options, whole.read, pool=self.fetch_k)
+        finally:
+            whole.close()
 
     def fetch(self, vector: Any) -> list[Document]:
         """The `fetch_k` most relevant documents of a vector store."""
@@ -143,7 +146,7 @@ class _Asked:
             return list(await self.source.asimilarity_search(self.query, **self._search()))
 
     def _search(self) -> dict[str, Any]:
-        given = {} if self.filter is None else {"filter": self.filter}
+        given = {} if self.filter is None else {name_filter(self.source): self.filter}
         return {"k": self.fetch_k, **given, **self.search_kwargs}
 
     def choose_from_pool(self, vector: Any, found: Sequence[Document], vectors: Any) -> Chosen:

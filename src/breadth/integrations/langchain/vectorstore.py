@@ -18,10 +18,10 @@ from breadth.errors import InputError
 from breadth.index import Document as Entry
 from breadth.index import Index
 from breadth.index.documents import Hit
-from breadth.integrations.candidates import unit
 from breadth.integrations.langchain.documents import EncoderEmbeddings, make_documents
 from breadth.integrations.langchain.retriever import BreadthRetriever
 from breadth.integrations.options import Options
+from breadth.integrations.vectors import unit
 from breadth.integrations.whole import choose_from_index
 
 
@@ -129,16 +129,19 @@ class BreadthVectorStore(VectorStore):
     def max_marginal_relevance_search(
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
     ) -> list[Document]:
-        """Maximal marginal relevance among the `fetch_k` most relevant documents."""
+        """Maximal marginal relevance among the `fetch_k` most relevant documents, at least k."""
         vector = self._embedding.embed_query(query)
         return self.max_marginal_relevance_search_by_vector(vector, k, fetch_k, lambda_mult, **kwargs)
 
     def max_marginal_relevance_search_by_vector(
         self, embedding: list[float], k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
     ) -> list[Document]:
-        """Maximal marginal relevance among the `fetch_k` documents most relevant to a vector."""
+        """Maximal marginal relevance among the `fetch_k` documents, at least k, most relevant to a vector."""
+        where = kwargs.pop("filter", None)
+        if kwargs:
+            raise InputError(f"there is no argument {next(iter(kwargs))!r}; besides k, fetch_k, lambda_mult: filter")
         options = Options.read({"method": "mmr", "lambda_mult": lambda_mult})
-        return make_documents(choose_from_index(self.index, embedding, k, options, kwargs.get("filter"), fetch_k))
+        return make_documents(choose_from_index(self.index, embedding, k, options, where, fetch_k))
 
     def as_retriever(self, **kwargs: Any) -> Any:
         """A retriever; `search_type="breadth"` makes a `BreadthRetriever`, whose settings are `search_kwargs`."""
