@@ -19,6 +19,11 @@ from breadth.index.wishes import count_words, read_label
 from breadth.oracles.protocol import Payload
 from breadth.selection import Selection
 from breadth.service.collections.protocol import Curve
+from breadth.service.inspection.inspect import Inspection, Wanted, inspect
+from breadth.service.inspection.study import Studies, Study
+
+_FRESH = 60.0
+"""Seconds for which the searches of a query are remembered: the engine may change meanwhile."""
 
 
 class ServedEngine:
@@ -28,6 +33,7 @@ class ServedEngine:
         if encoder is not None and encoder.dim != oracle.dim:
             raise InputError(f"the collection has {oracle.dim} dimensions, but {encoder.name} makes {encoder.dim}")
         self._oracle, self._encoder = oracle, encoder
+        self._studies = Studies(_FRESH)
 
     @property
     def dim(self) -> int:
@@ -71,6 +77,13 @@ class ServedEngine:
         points = tuple(self._name(oracle, None, replace(selection, copies=()), k) for selection in curve)
         return Curve(points, curve.knee().theta, curve.top_relevance)
 
+    def inspect(self, query: Any, wanted: Wanted) -> Inspection:
+        if self.count() == 0:
+            raise InputError("the collection is empty; add rows to it")
+        oracle = self._oracle
+        study = self._studies.open(query, oracle, lambda: Study(oracle, self._encode([query])[0], self._read))
+        return inspect(study, wanted)
+
     def get(self, identity: str) -> Document | None:
         for key in self._guess_keys(identity):
             try:
@@ -112,6 +125,12 @@ class ServedEngine:
             if told.get(name):
                 told[name] = [self._find_key(name, identity) for identity in told[name]]
         return told
+
+    def _read(self, ids: Ids) -> list[Document]:
+        """The documents of rows."""
+        keys = self._oracle.keys(ids) if hasattr(self._oracle, "keys") else ids
+        payloads = _read_payloads(self._oracle, ids)
+        return [_make_document(key, payload) for key, payload in zip(keys.tolist(), payloads, strict=True)]
 
     def _payloads(self, oracle: Any, ids: Any) -> Sequence[Payload]:
         """The payloads of rows that are named as `breadth.select` names them."""
