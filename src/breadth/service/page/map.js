@@ -1,0 +1,85 @@
+// The candidates on a plane. Those that fall on one another are spread a little, so that a clump looks like one.
+
+import { at, shape } from "./elements.js";
+
+const WIDTH = 480, HEIGHT = 320, MARGIN = 18;
+const NEAR = 5, STEP = 3.4, TURN = 2.399963;
+let spots = new Map(), place = null, links = null, added = null, labels = null;
+
+export function drawMap(candidates, pointed) {
+  place = fit(candidates);
+  spots = new Map();
+  links = shape("g", {});
+  added = shape("g", {});
+  labels = shape("g", {});
+  const dots = shape("g", {});
+  for (const [one, [x, y]] of spread(candidates.map((one) => [one, place(one)]))) {
+    const dot = shape("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: 3 });
+    spots.set(one.id, { dot, x, y, passage: one });
+    dots.prepend(dot); // the most relevant ones are drawn last
+    dot.addEventListener("pointerover", () => pointed(one.id));
+    dot.addEventListener("pointerleave", () => pointed(null));
+  }
+  at("map").replaceChildren(links, dots, added, labels);
+}
+
+// Copies are round their chosen passage already; the links say to which they belong.
+export function markMap(answer, originals) {
+  const { chosen, top } = answer.sets;
+  for (const [id, { dot }] of spots) {
+    const kinds = [originals.has(id) && "copy", top.ids.includes(id) && "top", chosen.ids.includes(id) && "chosen"];
+    dot.setAttribute("class", kinds.filter(Boolean).join(" "));
+    dot.setAttribute("r", kinds[2] ? 8 : kinds[1] ? 4.5 : kinds[0] ? 3.5 : 3);
+  }
+  const outside = answer.passages.filter((one) => chosen.ids.includes(one.id) && !spots.has(one.id));
+  added.replaceChildren(...outside.map((one) => {
+    const [x, y] = place(one);
+    return shape("circle", { cx: x, cy: y, r: 8, class: "chosen" });
+  }));
+  const where = (id) => spots.get(id) ?? locate(outside.find((one) => one.id === id));
+  links.replaceChildren(...[...originals].filter(([copy]) => spots.has(copy)).map(([copy, id]) => {
+    const [from, to] = [where(copy), where(id)];
+    return shape("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y });
+  }));
+  labels.replaceChildren(...chosen.ids.map((id, number) => {
+    const { x, y } = where(id);
+    const label = shape("text", { x, y });
+    label.textContent = number + 1;
+    return label;
+  }));
+  // What is chosen lies on top.
+  for (const id of [...top.ids, ...chosen.ids]) spots.get(id)?.dot.parentNode.append(spots.get(id).dot);
+}
+
+export function pointAt(id) {
+  for (const [other, { dot }] of spots) dot.classList.toggle("same", other === id);
+  return spots.get(id)?.passage;
+}
+
+function locate(passage) {
+  const [x, y] = place(passage);
+  return { x, y };
+}
+
+// The same scale in both directions: distances on the map can be compared.
+function fit(candidates) {
+  const [xs, ys] = [candidates.map((one) => one.x), candidates.map((one) => one.y)];
+  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const scale = Math.min((WIDTH - 2 * MARGIN) / (right - left || 1), (HEIGHT - 2 * MARGIN) / (high - low || 1));
+  const [x0, y0] = [(left + right) / 2, (low + high) / 2];
+  const inside = (value, most) => Math.min(most - MARGIN, Math.max(MARGIN, value));
+  return ({ x, y }) => [inside(WIDTH / 2 + scale * (x - x0), WIDTH), inside(HEIGHT / 2 - scale * (y - y0), HEIGHT)];
+}
+
+function spread(placed) {
+  const clumps = [];
+  return placed.map(([one, [x, y]]) => {
+    const clump = clumps.find((other) => Math.hypot(other.x - x, other.y - y) < NEAR);
+    if (!clump) {
+      clumps.push({ x, y, size: 1 });
+      return [one, [x, y]];
+    }
+    const radius = 6 + STEP * Math.sqrt(clump.size), angle = TURN * clump.size++;
+    return [one, [clump.x + radius * Math.cos(angle), clump.y + radius * Math.sin(angle)]];
+  });
+}
