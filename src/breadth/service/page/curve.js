@@ -35,7 +35,7 @@ function draw() {
     points: { show: true, size, width: 2, stroke: () => colour(kind), fill: () => colour(fill) },
   });
   const padded = (_, least, most) => {
-    const room = 0.08 * (most - least) || 0.02;
+    const room = Math.max(0.08 * (most - least), 0.005);
     return [least - room, most + room];
   };
   plot = new uPlot({

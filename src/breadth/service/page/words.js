@@ -29,7 +29,7 @@ export function change(sets, originals, asked) {
   const came = chosen.ids.filter((id) => !top.ids.includes(id));
   const copies = gone.filter((id) => originals.has(id));
   const lacking = chosen.ids.length < asked
-    ? ` There are ${chosen.ids.length} of ${asked} passages: no more are different enough and on topic.` : "";
+    ? ` There are only ${chosen.ids.length} instead of ${asked}: no more are different enough and on topic.` : "";
   if (!gone.length && !came.length) return `The set is plain top-k.${lacking}`;
   const parts = [copies.length && count(copies.length, "copy", "copies"),
     gone.length - copies.length && `${gone.length - copies.length} for likeness to others`].filter(Boolean);
