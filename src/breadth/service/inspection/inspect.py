@@ -10,6 +10,7 @@ import numpy as np
 
 from breadth import api
 from breadth.arrays import Ids, Vector
+from breadth.coverage.worth import measure
 from breadth.frontier import Frontier
 from breadth.index import Document
 from breadth.selection import Selection
@@ -118,20 +119,22 @@ def _choose_sets(study: Study, wanted: Wanted) -> dict[str, Any]:
     rows = {name: study.find_rows(selection.ids) for name, selection in selections.items()}
     members = np.array(list(dict.fromkeys(i for ids in rows.values() for i in ids.tolist())), dtype=np.int64)
     vectors = study.rows(members)
+    places, worth = {i: place for place, i in enumerate(members.tolist())}, study.state_worth(vectors)
+    shares = {name: measure(worth, np.array([places[i] for i in ids.tolist()])) for name, ids in rows.items()}
     return {
-        "sets": {name: _measure(study, selection, rows[name]) for name, selection in selections.items()},
+        "sets": {name: _describe(study, one, rows[name], min(shares[name], 1.0)) for name, one in selections.items()},
         "passages": _place(study, members),
         "cosines": vectors @ vectors.T,
     }
 
 
-def _measure(study: Study, selection: Selection, ids: Ids) -> MeasuredSet:
+def _describe(study: Study, selection: Selection, ids: Ids, coverage: float) -> MeasuredSet:
     known = set(study.candidates.tolist())
     copies = [
         study.documents(np.array([i for i in study.find_rows(names).tolist() if i in known], dtype=np.int64))
         for names in selection.copies
     ] or [[] for _ in ids]
-    return MeasuredSet(selection, study.documents(ids), copies, study.measure_coverage(ids))
+    return MeasuredSet(selection, study.documents(ids), copies, coverage)
 
 
 def _place(study: Study, ids: Ids) -> list[Passage]:

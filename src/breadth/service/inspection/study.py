@@ -18,7 +18,7 @@ import numpy as np
 
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_query
-from breadth.coverage.worth import SHARPNESS, TARGETS, measure, state_worth, weigh_targets
+from breadth.coverage.worth import SHARPNESS, TARGETS, state_worth, weigh_targets
 from breadth.index import Document
 from breadth.oracles.protocol import Oracle, describe
 from breadth.oracles.wrappers import CachingOracle
@@ -74,10 +74,9 @@ class Study:
             self._documents.update(zip(missing, self._read(np.array(missing, dtype=np.int64)), strict=True))
         return [self._documents[i] for i in ids.tolist()]
 
-    def measure_coverage(self, ids: Ids) -> float:
-        """The share of the relevant material, which the candidates are, that rows stand for."""
-        worth = state_worth(np.asarray(self.oracle.rows(ids)), self._rows, self._weights, SHARPNESS)
-        return min(measure(worth, np.arange(len(ids))), 1.0)
+    def state_worth(self, rows: Array) -> Vector:
+        """What rows are worth to each of the candidates, which are the relevant material: see `breadth.coverage`."""
+        return state_worth(rows, self._rows, self._weights, SHARPNESS)
 
     @cached_property
     def _weights(self) -> Vector:

@@ -31,19 +31,20 @@ async function search() {
   moved = null;
   if (!asked) return reject("Type a query, then press Enter.", true);
   if (!isWhole(at("k"))) return reject("Passages must be a whole number from 1 to 100.");
-  const mine = turn;
+  const [mine, since] = [turn, performance.now()];
   at("results").ariaBusy = "true";
   try {
     const answer = await inspect({ query: asked, ...settings(), time_limit: FIRST, parts: ["sets", "candidates"] });
     if (mine !== turn) return;
     [query, curve, curveOf, hard] = [asked, null, "", answer.sets.chosen.seconds > SLOW];
     at("results").hidden = false;
+    at("results").dataset.query = query;
     drawMap(answer.candidates, point);
     at("map-words").textContent = `The ${answer.candidates.length} most relevant of ${answer.searched} passages. ` +
       `The plane shows ${Math.round(100 * answer.shown)} % of their variance. Numbers are those of the chosen set.`;
     show(answer);
     say("");
-    await finish(mine, answer);
+    await finish(mine, answer, since);
   } catch (error) {
     if (mine === turn) reject(error.message);
   }
@@ -75,24 +76,21 @@ async function answerMove(mine, since) {
     if (answer.sets.chosen.stopped === "time_limit") hard = true;
     show(answer);
     say("");
-    afterPaint(() => {
-      const milliseconds = performance.now() - since;
-      at("pace").textContent = `The last move was answered in ${Math.round(milliseconds)} ms.`;
-      document.dispatchEvent(new CustomEvent("drawn", { detail: { milliseconds, final: isFinal(answer) } }));
-    });
-    if (mine === turn) rest = setTimeout(() => finish(mine, answer), REST);
+    tell(answer, since);
+    if (mine === turn) rest = setTimeout(() => finish(mine, answer, since), REST);
   } catch (error) {
     reject(error.message);
   }
 }
 
 // What a hasty answer left out: the full search, and the curve where it is another one.
-async function finish(mine, answer) {
+async function finish(mine, answer, since) {
   try {
     if (!isFinal(answer)) {
       const full = await inspect({ query, ...settings(), parts: ["sets"] });
       if (mine !== turn) return;
       show(full);
+      tell(full, since);
     }
     const { k, distinct } = settings();
     const wanted = JSON.stringify([query, k, distinct]);
@@ -106,6 +104,15 @@ async function finish(mine, answer) {
   } catch (error) {
     if (mine === turn) reject(error.message);
   }
+}
+
+// Say how long an answer took until it could be seen. `python -m benchmarks page` listens.
+function tell(answer, since) {
+  requestAnimationFrame(() => setTimeout(() => {
+    const [milliseconds, final] = [performance.now() - since, isFinal(answer)];
+    at("pace").textContent = `The last answer took ${Math.round(milliseconds)} ms.`;
+    document.dispatchEvent(new CustomEvent("drawn", { detail: { milliseconds, final } }));
+  }));
 }
 
 const isFinal = (answer) => answer.sets.chosen.certificate !== null && answer.sets.chosen.stopped !== "time_limit";
@@ -153,7 +160,6 @@ function point(id) {
 }
 
 const isWhole = (field) => field.checkValidity() && Number.isInteger(field.valueAsNumber);
-const afterPaint = (work) => requestAnimationFrame(() => setTimeout(work));
 
 at("ask").addEventListener("submit", (event) => { event.preventDefault(); search(); });
 for (const id of ["theta", "distinct", "k"]) at(id).addEventListener("input", move);
