@@ -45,6 +45,9 @@ class ScorableRows(Protocol):
     def error_terms(self, directions: Array) -> tuple[Vector, Vector]:
         """Return, for each direction, the factor of a residual and what rounding adds."""
 
+    def scan_together(self, directions: Array, found: Sequence[Candidates]) -> bool:
+        """Offer every row to the candidates of all directions in one pass. Return whether that can be done."""
+
 
 class _Block(NamedTuple):
     """Rows of one block, in increasing order, with the ends of their intervals."""
@@ -75,9 +78,12 @@ class Candidates:
 
     def offer(self, scores: sweep.Floats, start: int, residuals: sweep.Floats, length: float, rounding: float) -> None:
         """Take in rows start, start + 1, … with their approximate scores and their residuals."""
-        near, margin = kernels.current().sift(scores, residuals, length, rounding, self.least)
-        middle = scores[near]
-        block = _Block(near + start, middle - margin, middle + margin)
+        near, margins = kernels.current().sift(scores, residuals, length, rounding, self.least)
+        self.take(start, near + start, scores[near], margins)
+
+    def take(self, start: int, ids: Ids, scores: sweep.Floats, margins: sweep.Floats) -> None:
+        """Take in rows that may reach `least`, in increasing order, none of them before `start`."""
+        block = _Block(ids, scores - margins, scores + margins)
         with self._lock:
             self._blocks[start] = block
             self._held += len(block.ids)
@@ -153,6 +159,8 @@ def _sweep_rows(
     """
     total = rows.size if within is None else len(within)
     if total == 0:
+        return
+    if within is None and rows.scan_together(directions, found):
         return
     lengths, rounding = rows.error_terms(directions)
     for first in range(0, len(directions), sweep.FUSED):
