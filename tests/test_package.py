@@ -128,6 +128,7 @@ OPTIONAL = {
     },
     "fastapi": {
         "service/app.py",
+        "service/description.py",
         "service/failures.py",
         "service/routes/documents.py",
         "service/routes/frontier.py",

@@ -10,12 +10,15 @@ import pytest
 
 from breadth import metrics
 from breadth.index import Document, Index
-from breadth.service.inspection.inspect import PARTS, THETAS
+from breadth.service.collections.engine import ServedEngine
+from breadth.service.inspection.inspect import PARTS, THETAS, Wanted
 from breadth.service.inspection.projection import Plane
 from breadth.service.inspection.study import Studies, Study
 from breadth.service.schemas.inspection import InspectAnswer
 from breadth.service.settings import Settings
 from breadth.settings import DEFAULT
+from breadth.testing.case import MAKE_KEY
+from tests.engines.stores import STORES
 from tests.service.conftest import documents
 from tests.service.running import serving
 
@@ -145,6 +148,26 @@ def test_what_is_added_and_deleted_is_seen_at_once(tmp_path):
         assert ask(client, k=2)["sets"]["top"]["ids"] == ["new", first[0]]
         index.delete(["new"])
         assert ask(client, k=2)["sets"]["top"]["ids"] == first
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("kind", ["uuid", None])
+def test_an_engine_is_inspected_too(kind, tmp_path):
+    store = STORES["qdrant-memory" if kind else "lancedb-scan"]
+    rows = np.random.default_rng(3).standard_normal((60, 24)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    keys = {} if kind is None else {"keys": [MAKE_KEY[kind](i) for i in range(60)]}
+    oracle = store.fill(store.place(tmp_path, None), rows, **keys, texts=[f"passage {i}" for i in range(60)])
+    served, query = ServedEngine(oracle, None), rows[5].tolist()
+    try:
+        for theta in (0.3, 0.7, 1.0):
+            seen = served.inspect(query, Wanted(6, theta, 0.95, 10.0))
+            (wanted,) = served.select([query], {"k": 6, "theta": theta, "distinct": 0.95})
+            assert [document.id for document in seen.sets["chosen"].documents] == wanted.ids
+            assert [document.text for document in seen.sets["chosen"].documents] == [hit.text for hit in wanted]
+        assert len(seen.candidates) == 60
+    finally:
+        served.close()
 
 
 class Searches:

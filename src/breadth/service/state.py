@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 
 from breadth.service.batching import Batcher
+from breadth.service.board import Board
 from breadth.service.collections.opening import open_collection
 from breadth.service.collections.protocol import Served
 from breadth.service.failures import BusyError
@@ -24,9 +25,12 @@ T = TypeVar("T")
 class Service:
     """Everything that lives as long as the service does."""
 
-    def __init__(self, settings: Settings, opened: Callable[[], Served] | None = None) -> None:
+    def __init__(
+        self, settings: Settings, opened: Callable[[], Served] | None = None, board: Board | None = None
+    ) -> None:
         self.settings = settings
         self.metrics = Metrics()
+        self.board = board
         self.shelf = Shelf(opened or (lambda: open_collection(settings.collection, settings.encoder)))
         self.threads = ThreadPoolExecutor(settings.threads, "breadth-search")
         self.batcher = Batcher(self.shelf, settings, self.metrics, self.threads)
@@ -60,9 +64,19 @@ class Service:
             self.metrics.reloads.add()
             log_event("reloaded")
 
+    def render_metrics(self) -> str:
+        """What this process and the others of the service have counted, for Prometheus."""
+        return self.metrics.render(() if self.board is None else self.board.read_others())
+
+    def post_metrics(self) -> None:
+        """Tell the other processes of the service what this one has counted."""
+        if self.board is not None:
+            self.board.post(self.metrics.read())
+
     async def close(self) -> None:
         """Answer what was accepted, then let go of everything."""
         await self.batcher.drain()
+        self.post_metrics()
         self.threads.shutdown()
         self.shelf.close()
 
