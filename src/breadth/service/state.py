@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar
 
@@ -14,7 +14,7 @@ from breadth.service.board import Board
 from breadth.service.collections.opening import open_collection
 from breadth.service.collections.protocol import Served
 from breadth.service.failures import BusyError
-from breadth.service.logs import log_event
+from breadth.service.logs import log_event, note
 from breadth.service.metrics import Metrics
 from breadth.service.settings import Settings
 from breadth.service.shelf import Shelf
@@ -49,10 +49,14 @@ class Service:
             patience = self.settings.limits.patience
             raise BusyError(f"there was no answer within {patience:g} seconds; try again later") from None
 
-    def check(self, query: Any) -> None:
-        """Raise an error if it can be seen without searching that a query is wrong."""
+    def admit(self, queries: Sequence[Any], k: int) -> None:
+        """Note for the log what is asked. Raise an error if it can be seen without searching that a query is wrong."""
         with self.shelf.lend() as served:
-            served.check(query)
+            for query in queries:
+                served.check(query)
+        note(queries=len(queries), k=k)
+        if self.settings.log_queries:
+            note(texts=[query if isinstance(query, str) else "a vector" for query in queries])
 
     def reload(self) -> None:
         """Open the collection again; requests go on meanwhile. A failure is logged, and the old one stays."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from breadth.service.logs import note
 from breadth.service.routes.answering import answer, list_errors
 from breadth.service.schemas.inspection import InspectAnswer, InspectRequest
 from breadth.service.state import ServiceNow
@@ -18,10 +17,7 @@ async def inspect(wanted: InspectRequest, service: ServiceNow) -> Response:
 
     The service remembers the searches of the last queries, so that another θ or `distinct` takes a few milliseconds.
     """
-    service.check(wanted.query)
+    service.admit([wanted.query], wanted.k)
     asked = wanted.read_wanted(service.settings.limits)
-    note(queries=1, k=wanted.k)
-    if service.settings.log_queries:
-        note(texts=[wanted.query if isinstance(wanted.query, str) else "a vector"])
     found = await service.ask(lambda served: served.inspect(wanted.query, asked))
     return answer(InspectAnswer.of(found, wanted.k))
