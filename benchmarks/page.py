@@ -34,7 +34,6 @@ _WAYS = {
     "distinct, key by key": ("distinct", ["End", *["PageDown"] * 10]),
 }
 _DRAGS = {"θ, dragged": "theta", "distinct, dragged": "distinct"}
-_LISTEN = "() => { window.drawn = []; document.addEventListener('drawn', (event) => window.drawn.push(event.detail)); }"
 _PLAIN = """async (query) => {
   const body = JSON.stringify({ query, k: 10, method: "topk" });
   const begin = performance.now();
@@ -101,7 +100,6 @@ def _serving(place: Path) -> Iterator[str]:
 
 def _measure(visitor: Visitor, rounds: int) -> dict[str, Any]:
     page = visitor.page
-    page.evaluate(_LISTEN)
     moves: dict[str, list[dict[str, Any]]] = {name: [] for name in (*_WAYS, *_DRAGS)}
     plain: list[float] = []
     first: list[float] = []

@@ -25,6 +25,8 @@ _FLAGS = [
     "--disable-sync",
 ]
 _PATIENCE = 30_000.0
+_LISTEN = "window.drawn = []; document.addEventListener('drawn', (event) => window.drawn.push(event.detail));"
+"""The page tells of every answer that can be seen."""
 
 
 def find_browser() -> str | None:
@@ -58,6 +60,7 @@ class Visitor:
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("console", lambda line: self.wrong.append(line.text) if line.type == "error" else None)
         page.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
+        page.add_init_script(_LISTEN)
         page.goto(url)
 
     def search(self, query: str) -> None:
@@ -76,10 +79,10 @@ class Visitor:
 
     def move(self, slider: str, keys: list[str]) -> None:
         """Press keys on a slider, and wait for the whole answer."""
-        before = self.page.inner_text("#pace")
+        self.page.evaluate("() => { window.drawn.length = 0; }")
         for key in keys:
             self.page.press(f"#{slider}", key)
-        self.page.wait_for_function("before => document.getElementById('pace').textContent !== before", arg=before)
+        self.page.wait_for_function("() => window.drawn.length")
         self.wait()
 
     def ids(self, name: str) -> list[str]:

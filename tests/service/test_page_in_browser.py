@@ -197,28 +197,37 @@ def test_a_hasty_answer_is_followed_by_the_full_one(visit, running):
     set_k(visitor)
     visitor.search(QUERY)
     bodies = []
+    visitor.page.on("request", lambda request: bodies.append(json.loads(request.post_data or "{}")))
 
-    def cut_short(route):
-        bodies.append(json.loads(route.request.post_data))
-        answer = route.fetch()
-        data = answer.json()
-        if "time_limit" in bodies[-1] and data["sets"]:
-            data["sets"]["chosen"] |= {"stopped": "time_limit", "certificate": None}
-        route.fulfill(response=answer, json=data)
+    def answer_as(seconds, hasty):
+        """A service that takes so long, and says this about hasty answers."""
 
-    visitor.page.route("**/v1/inspect", cut_short)
+        def handle(route):
+            answer = route.fetch()
+            data = answer.json()
+            if data["sets"]:
+                about = hasty if "time_limit" in json.loads(route.request.post_data) else {}
+                data["sets"]["chosen"] |= {"seconds": seconds, "stopped": "swap_optimal", **about}
+            route.fulfill(response=answer, json=data)
+
+        visitor.page.unroute("**/v1/inspect")
+        visitor.page.route("**/v1/inspect", handle)
+
+    answer_as(1.0, {"stopped": "time_limit", "certificate": None})
     visitor.page.press("#theta", "ArrowLeft")
     visitor.wait_for("proof", "A first answer")
     visitor.wait_for("proof", "Proved")
     visitor.move("theta", ["ArrowLeft"])
-    sets = [body for body in bodies if body["parts"] == ["sets"]]
-    assert [("pool" in body, body.get("time_limit")) for body in sets] == [
-        (False, 0.02),
-        (False, None),
-        (True, 0.02),
-        (False, None),
-    ]
-    check_against(visitor, running, 0.6, 0.95)
+    answer_as(0.001, {})
+    for _ in range(2):
+        visitor.move("theta", ["ArrowLeft"])
+        visitor.page.wait_for_timeout(300)
+        visitor.wait()
+    visitor.page.unroute("**/v1/inspect")
+    asked = [("pool" in body, body.get("time_limit")) for body in bodies if body["parts"] == ["sets"]]
+    hasty, first, full = (False, 0.02), (True, 0.02), (False, None)
+    assert asked == [hasty, full, first, full, first, hasty]  # the pool holds the whole collection, which is small
+    check_against(visitor, running, 0.5, 0.95)
 
 
 def test_documents_and_queries_are_shown_as_text(visit, tmp_path):

@@ -36,7 +36,7 @@ async function search() {
   try {
     const answer = await inspect({ query: asked, ...settings(), time_limit: FIRST, parts: ["sets", "candidates"] });
     if (mine !== turn) return;
-    [query, curve, curveOf, hard] = [asked, null, "", answer.sets.chosen.seconds > SLOW];
+    [query, curve, curveOf, hard] = [asked, null, "", isHard(answer)];
     at("results").hidden = false;
     at("results").dataset.query = query;
     drawMap(answer.candidates, point);
@@ -73,7 +73,7 @@ async function answerMove(mine, since) {
   try {
     const haste = hard ? { time_limit: HASTE, pool: POOL } : { time_limit: HASTE };
     const answer = await inspect({ query, ...settings(), ...haste, parts: ["sets"] });
-    if (answer.sets.chosen.stopped === "time_limit") hard = true;
+    if (isFinal(answer) || isHard(answer)) hard = isHard(answer);
     show(answer);
     say("");
     tell(answer, since);
@@ -89,6 +89,7 @@ async function finish(mine, answer, since) {
     if (!isFinal(answer)) {
       const full = await inspect({ query, ...settings(), parts: ["sets"] });
       if (mine !== turn) return;
+      hard = isHard(full);
       show(full);
       tell(full, since);
     }
@@ -115,6 +116,7 @@ function tell(answer, since) {
   }));
 }
 
+const isHard = ({ sets: { chosen } }) => chosen.seconds > SLOW || chosen.stopped === "time_limit";
 const isFinal = (answer) => answer.sets.chosen.certificate !== null && answer.sets.chosen.stopped !== "time_limit";
 
 function show(answer) {
