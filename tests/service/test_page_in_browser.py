@@ -230,6 +230,26 @@ def test_a_hasty_answer_is_followed_by_the_full_one(visit, running):
     check_against(visitor, running, 0.5, 0.95)
 
 
+def test_who_is_quicker_than_the_service_sees_what_was_asked_last(visit, running):
+    visitor = visit()
+    page = visitor.page
+    set_k(visitor)
+    page.route("**/v1/inspect", lambda route: (page.wait_for_timeout(150), route.continue_()))
+    page.fill("#query", QUERY)
+    page.press("#query", "Enter")
+    for _ in range(3):  # the search is still under way
+        page.press("#theta", "ArrowLeft")
+    visitor.wait()
+    assert visitor.value("theta") == pytest.approx(0.55)
+    check_against(visitor, running, 0.55, 0.95)
+    page.press("#theta", "ArrowLeft")
+    page.fill("#query", "What causes gout?")
+    page.press("#query", "Enter")
+    page.wait_for_selector("#results[data-query='What causes gout?'][aria-busy='false']")
+    wanted = ask(running, query="What causes gout?", theta=0.5, distinct=0.95)
+    assert visitor.ids("chosen") == [hit["id"] for hit in wanted["hits"]]
+
+
 def test_documents_and_queries_are_shown_as_text(visit, tmp_path):
     nasty = "<img src=x onerror=\"alert('image')\"><script>alert('script')</script><b>bold</b> asthma"
     path = tmp_path / "nasty.index"

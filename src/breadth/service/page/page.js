@@ -19,6 +19,7 @@ let curveOf = "";
 let shown = null;          // the answer that is shown
 let hard = false;          // whether this query takes long
 let turn = 0;              // the number of the last question
+let searches = 0;          // how many queries were asked
 let busy = false, moved = null, rest = 0;
 
 const settings = () => ({ k: at("k").valueAsNumber, theta: at("theta").valueAsNumber, distinct: at("distinct").valueAsNumber });
@@ -28,13 +29,14 @@ async function search() {
   const asked = at("query").value.trim();
   clearTimeout(rest);
   turn += 1;
+  searches += 1;
   moved = null;
   if (!asked) return reject("Type a query, then press Enter.", true);
   if (!isWhole(at("k"))) return reject("Passages must be a whole number from 1 to 100.");
-  const [mine, since] = [turn, performance.now()];
+  const [mine, since, told] = [turn, performance.now(), settings()];
   at("results").ariaBusy = "true";
   try {
-    const answer = await inspect({ query: asked, ...settings(), time_limit: FIRST, parts: ["sets", "candidates"] });
+    const answer = await inspect({ query: asked, ...told, time_limit: FIRST, parts: ["sets", "candidates"] });
     if (mine !== turn) return;
     [query, curve, curveOf, hard] = [asked, null, "", isHard(answer)];
     at("results").hidden = false;
@@ -44,7 +46,9 @@ async function search() {
       `The plane shows ${Math.round(100 * answer.shown)} % of their variance. Numbers are those of the chosen set.`;
     show(answer);
     say("");
-    await finish(mine, answer, since);
+    tell(answer, since);
+    if (JSON.stringify(told) === JSON.stringify(settings())) await finish(mine, answer, since);
+    else await move(); // a slider was moved meanwhile
   } catch (error) {
     if (mine === turn) reject(error.message);
   }
@@ -69,17 +73,19 @@ async function move(event) {
 }
 
 async function answerMove(mine, since) {
+  const search = searches;
   at("results").ariaBusy = "true";
   try {
     const haste = hard ? { time_limit: HASTE, pool: POOL } : { time_limit: HASTE };
     const answer = await inspect({ query, ...settings(), ...haste, parts: ["sets"] });
+    if (search !== searches) return; // another query was asked meanwhile
     if (isFinal(answer) || isHard(answer)) hard = isHard(answer);
     show(answer);
     say("");
     tell(answer, since);
     if (mine === turn) rest = setTimeout(() => finish(mine, answer, since), REST);
   } catch (error) {
-    reject(error.message);
+    if (search === searches) reject(error.message);
   }
 }
 
