@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-fast lint types unit bench format clean
+.PHONY: demo test test-fast lint types unit browser vendor bench format clean
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("breadth needs Python 3.10 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 10) else None'
@@ -23,7 +23,7 @@ demo: $(VENV)/.demo
 test: lint types unit
 
 # For daily work, in three minutes: without vector engines and their servers, and without slow tests.
-test-fast: lint types
+test-fast: lint types browser
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m 'not engine and not slow'
 
 lint: $(VENV)/.dev
@@ -35,8 +35,16 @@ types: $(VENV)/.dev
 
 # Two processes, one thread each: the tests take half the time. A file stays in one process. The run fails if an engine
 # of breadth/engines/registry.py was not exercised.
-unit: $(VENV)/.dev
+unit: $(VENV)/.dev browser
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --every-engine
+
+# The tests of the page drive a Chromium. If there is none and none can be installed, they are skipped.
+browser:
+	-@sh scripts/install_browser.sh
+
+# Fetch the plotting library of the page again.
+vendor: $(BIN)/python
+	$(BIN)/python scripts/vendor_uplot.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks core

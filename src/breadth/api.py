@@ -166,6 +166,7 @@ def select_many(
     time_limit: float | None = None,
     progress: Callable[[int, int], None] | None = None,
     sharpness: int | None = None,
+    cover: float | None = None,
     **options: Any,
 ) -> list[Selection]:
     """`select` for many queries (b, d) or score rows (b, n): each round's searches share one scan of the collection.
@@ -177,6 +178,8 @@ def select_many(
     if (queries is None) == (scores is None):
         seen = "neither" if queries is None else "both"
         raise InputError(f"pass exactly one of queries and scores, got {seen}")
+    if cover is not None:
+        method, options = _read_cover(cover, method, options)
     wishes, options = _split(options)
     asked = _Asked(k, theta, keep, None, method, pool, time_limit, options, sharpness, wishes)
     oracle = _make_oracle(vectors)

@@ -1,26 +1,42 @@
-"""A collection in any engine, searched by text: it answers with documents, as an index does."""
+"""A collection in any engine, searched by text or vector: it answers with documents, as an index does.
+
+An engine knows rows and its own ids. Here these become documents, whose ids are texts.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from types import TracebackType
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
 from breadth import api
+from breadth.arrays import Array, Ids
+from breadth.checks import check_count, check_query
 from breadth.encoders import Encoder
 from breadth.errors import InputError
+from breadth.filters.values import check_text
+from breadth.frontier import Frontier
 from breadth.index import Document, Hit, Results
 from breadth.index.results import no_results
 from breadth.index.wishes import count_words, read_label
 from breadth.oracles.protocol import Payload
+from breadth.selection import Selection
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+"""A number that can be an id."""
 
 
 class Searcher:
-    """An oracle, which `breadth.open` opens, with the encoder that made its vectors.
+    """An oracle, which `breadth.open` opens, with the encoder that made its vectors. Several threads may use it.
 
-    The engine must hold texts or metadata for what is asked of them: `group_by` and `budget` need `documents`.
+    Its arguments are those of `Index.search`, without `hybrid` and `scores`, which need an index. The engine must hold
+    texts or metadata for what is asked of them: `group_by` and `budget` need `documents`.
     """
 
     def __init__(self, oracle: Any, encoder: Encoder | None) -> None:
@@ -31,18 +47,56 @@ class Searcher:
             )
         self._oracle, self._encoder = oracle, encoder
 
+    @property
+    def oracle(self) -> Any:
+        """The engine's rows."""
+        return self._oracle
+
+    def documents(self, ids: Ids) -> list[Document]:
+        """The documents of rows of the oracle."""
+        keys = self._oracle.keys(ids) if hasattr(self._oracle, "keys") else ids
+        return _Rows(self._oracle).documents(keys.tolist())
+
     def __enter__(self) -> Searcher:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of files and connections."""
         if hasattr(self._oracle, "close"):
             self._oracle.close()
 
-    def search(
+    def __len__(self) -> int:
+        return int(self._oracle.size)
+
+    @property
+    def dim(self) -> int:
+        """The number of dimensions of the vectors."""
+        return int(self._oracle.dim)
+
+    def check(self, query: Any) -> None:
+        """Raise an error if it can be seen without searching that a query is wrong."""
+        if not isinstance(query, str):
+            check_query(query, self.dim)
+        elif self._encoder is None:
+            raise InputError(
+                "query: a text needs the encoder that made the vectors of the collection; pass encoder (--encoder), or "
+                f"a vector of {self.dim} numbers"
+            )
+        elif not check_text(query, "query").strip():
+            raise InputError("query is empty")
+
+    def search(self, query: Any, k: int = 10, theta: float | str | None = None, **options: Any) -> Results:
+        """Choose the k documents that together serve the query best."""
+        return self.search_many([query], k, theta, **options)[0]
+
+    def search_many(
         self,
-        query: Any,
+        queries: Sequence[Any],
         k: int = 10,
         theta: float | str | None = None,
         *,
@@ -50,77 +104,168 @@ class Searcher:
         group_by: str | None = None,
         budget: float | None = None,
         count: Callable[[str], float] | None = None,
+        hybrid: float = 0.0,
+        scores: Any = None,
         **options: Any,
-    ) -> Results:
-        """Choose the k documents that together serve the query best.
+    ) -> list[Results]:
+        """`search` for several queries, which share searches of the engine."""
+        if hybrid or scores is not None:
+            name = "hybrid" if hybrid else "scores"
+            raise InputError(f"{name} needs an index made by `breadth index`; an engine searches by vectors alone")
+        rows = _Rows(self._filter(where))
+        asked, told = check_count(k, "k"), {"theta": theta, **options}
+        texts = [query if isinstance(query, str) else None for query in queries]
+        if rows.size == 0:
+            return [no_results(text, asked, told) for text in texts]
+        told |= rows.read_groups(group_by, told.get("per_group")) | rows.read_costs(budget, count)
+        for name in ("pinned", "excluded"):
+            if told.get(name):
+                told[name] = rows.find_keys(name, told[name], self._kind)
+        vectors, size = self.encode(queries), min(asked, rows.size)
+        if len(queries) == 1:
+            found = [api.select(rows.oracle, vectors[0], k=size, **told)]
+        else:
+            found = api.select_many(rows.oracle, vectors, k=size, **told)
+        return [rows.describe(text, one, asked) for text, one in zip(texts, found, strict=True)]
 
-        The arguments are those of `Index.search`; `pinned` and `excluded` name the engine's own ids.
+    def frontier(
+        self, query: Any, k: int = 10, *, where: Mapping[str, Any] | None = None, **options: Any
+    ) -> tuple[Frontier | None, list[Results]]:
+        """`breadth.frontier` with the documents of each set; None and no sets where there is nothing to choose from.
+
+        Near-copies are left out: they would be those of one search for each θ.
         """
-        oracle = self._oracle if where is None else self._filter(where)
-        text = query if isinstance(query, str) else None
-        told = {"theta": theta, **options}
-        if oracle.size == 0:
-            return no_results(text, k, told)
-        shelf = _Shelf(oracle)
-        if group_by is not None:
-            told["groups"] = lambda names: [read_label(entry.metadata, group_by) for entry in shelf.read(names)]
-            told.setdefault("per_group", 1)
-        if budget is not None:
-            measure = count or count_words
-            told["costs"] = lambda names: [measure(entry.text or "") for entry in shelf.read(names)]
-            told["budget"] = budget
-        told |= {name: read_ids(oracle, told[name]) for name in ("pinned", "excluded") if told.get(name)}
-        selection = api.select(oracle, self._encode(query), k=min(k, oracle.size), **told)
-        copies = selection.copies or (selection.ids[:0],) * len(selection.ids)
-        found = zip(shelf.documents(selection.ids), selection.scores.tolist(), copies, strict=True)
-        hits = tuple(Hit(document, score, tuple(shelf.documents(near))) for document, score, near in found)
-        return Results(text, hits, selection, oracle.size, k)
+        rows, asked = _Rows(self._filter(where)), check_count(k, "k")
+        if rows.size == 0:
+            return None, []
+        curve = api.frontier(rows.oracle, self.encode([query])[0], k=min(asked, rows.size), **options)
+        return curve, [rows.describe(None, replace(selection, copies=()), asked) for selection in curve]
 
-    def _filter(self, where: Mapping[str, Any]) -> Any:
+    def get(self, identity: str) -> Document | None:
+        """The document with this id, or None."""
+        rows = _Rows(self._oracle)
+        key = read_key(identity, self._kind) if rows.size else None
+        return rows.documents([key])[0] if key is not None and rows.holds([key]) else None
+
+    @cached_property
+    def _kind(self) -> type:
+        """The type of the engine's own ids, as a row shows it."""
+        if not hasattr(self._oracle, "keys"):
+            return int
+        (key,) = self._oracle.keys(self._oracle.top(np.eye(1, self.dim), 1)[0][0]).tolist()
+        return type(key)
+
+    def _filter(self, where: Mapping[str, Any] | None) -> Any:
+        if where is None:
+            return self._oracle
         if not hasattr(self._oracle, "filtered"):
             raise InputError(f"where: {type(self._oracle).__name__} has no metadata to filter by")
         return self._oracle.filtered(where)
 
-    def _encode(self, query: Any) -> Any:
-        if not isinstance(query, str):
-            return query
-        if self._encoder is None:
-            raise InputError(
-                "a text needs the encoder that made the vectors of the collection; pass encoder (--encoder)"
-            )
-        return self._encoder.encode([query], "query")[0]
+    def encode(self, queries: Sequence[Any]) -> Array:
+        """Texts and vectors as rows of unit length."""
+        rows = np.empty((len(queries), self.dim))
+        for place, query in enumerate(queries):
+            self.check(query)
+            if not isinstance(query, str):
+                rows[place] = query
+        texts = [place for place, query in enumerate(queries) if isinstance(query, str)]
+        if texts:
+            assert self._encoder is not None
+            encoded = self._encoder.encode([queries[place] for place in texts], "query")
+            if not encoded.any(axis=1).all():
+                raise InputError(f"query holds no word that the encoder {self._encoder.name} knows")
+            rows[texts] = encoded
+        return rows
 
 
-class _Shelf:
-    """Documents by the engine's own ids, each read once."""
+class _Rows:
+    """The rows of an oracle as documents. Each is read once; the engine's own ids are shown as text."""
 
     def __init__(self, oracle: Any) -> None:
-        self._oracle = oracle
+        self.oracle = oracle
+        self.size = int(oracle.size)
         self._known: dict[Any, Payload] = {}
 
-    def read(self, names: Iterable[Any]) -> list[Payload]:
-        """The texts and metadata of rows; without `documents` there are none."""
-        wanted = np.asarray(names, dtype=object).tolist()
-        missing = [name for name in wanted if name not in self._known]
-        if missing and hasattr(self._oracle, "documents"):
-            ids = self._oracle.handles(missing) if hasattr(self._oracle, "handles") else np.array(missing)
-            self._known.update(zip(missing, self._oracle.documents(ids), strict=True))
-        return [self._known.get(name, Payload()) for name in wanted]
+    def describe(self, text: str | None, selection: Selection, asked: int) -> Results:
+        """The results of a selection."""
+        copies = [near.tolist() for near in selection.copies] or [[] for _ in selection.ids]
+        keys = list(dict.fromkeys([*selection.ids.tolist(), *(key for near in copies for key in near)]))
+        documents = dict(zip(keys, self.documents(keys), strict=True))
+        hits = tuple(
+            Hit(documents[key], score, tuple(documents[other] for other in near))
+            for key, score, near in zip(selection.ids.tolist(), selection.scores.tolist(), copies, strict=True)
+        )
+        return Results(text, hits, selection, self.size, asked)
 
-    def documents(self, names: Any) -> list[Document]:
-        """The documents of rows, with their ids as text."""
-        entries = zip(names.tolist(), self.read(names), strict=True)
-        return [Document(str(name), entry.text or "", entry.metadata) for name, entry in entries]
+    def documents(self, keys: Iterable[Any]) -> list[Document]:
+        """The documents with these keys."""
+        wanted = list(keys)
+        entries = zip(wanted, self._read(wanted), strict=True)
+        return [Document(str(key), entry.text or "", entry.metadata) for key, entry in entries]
+
+    def read_groups(self, field: str | None, per_group: int | None) -> dict[str, Any]:
+        """The arguments of `breadth.select` for groups by the values of a field."""
+        if field is None:
+            if per_group is not None:
+                raise InputError("per_group needs group_by, the metadata field whose values are the groups")
+            return {}
+        return {
+            "groups": lambda names: [read_label(entry.metadata, field) for entry in self._read(names)],
+            "per_group": 1 if per_group is None else per_group,
+        }
+
+    def read_costs(self, budget: float | None, count: Callable[[str], float] | None) -> dict[str, Any]:
+        """The arguments of `breadth.select` for a budget of words, or of what `count` counts."""
+        if budget is None:
+            if count is not None:
+                raise InputError("count needs budget: it says how a text is counted against the budget")
+            return {}
+        measure = count or count_words
+        return {"costs": lambda names: [measure(entry.text or "") for entry in self._read(names)], "budget": budget}
+
+    def find_keys(self, name: str, identities: Any, kind: type) -> list[Any]:
+        """The engine's ids, of this kind, of documents that must be there."""
+        wanted = [identities] if isinstance(identities, str) else list(identities)
+        read = [read_key(identity, kind) for identity in wanted]
+        if None not in read and self.holds(read):  # one request for all, as a rule
+            return read
+        missing = next(text for text, key in zip(wanted, read, strict=True) if key is None or not self.holds([key]))
+        raise InputError(f"{name}: there is no document {missing!r}")
+
+    def holds(self, keys: Sequence[Any]) -> bool:
+        """Whether the engine has all of these rows."""
+        if not hasattr(self.oracle, "handles") and min(keys) < 0:  # arrays would count from their end
+            return False
+        try:
+            self.oracle.rows(self._number(keys))
+        except (InputError, IndexError):  # there is no such row
+            return False
+        return True
+
+    def _number(self, keys: Sequence[Any]) -> Ids:
+        ids = self.oracle.handles(keys) if hasattr(self.oracle, "handles") else keys
+        return np.asarray(ids, dtype=np.int64)
+
+    def _read(self, keys: Any) -> list[Payload]:
+        """What the engine holds beside rows; nothing, if it holds vectors alone or was opened without documents."""
+        wanted = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
+        missing = [key for key in dict.fromkeys(wanted) if key not in self._known]
+        if missing and hasattr(self.oracle, "documents"):
+            self._known.update(zip(missing, self.oracle.documents(self._number(missing)), strict=True))
+        return [self._known.get(key, Payload()) for key in wanted]
 
 
-def read_ids(oracle: Any, texts: Sequence[Any]) -> list[Any]:
-    """The engine's ids from what was typed: numbers where the engine has numbers."""
-    if hasattr(oracle, "keys"):
-        sample = oracle.keys(oracle.top(np.eye(1, oracle.dim), 1)[0][0]).tolist()
-        kind = type(sample[0]) if sample else str
-    else:
-        kind = int
-    try:
-        return [name if isinstance(name, kind) else kind(name) for name in texts]
-    except (TypeError, ValueError):
-        raise InputError(f"the ids of this collection are of type {kind.__name__}, got {texts!r}") from None
+def read_key(identity: Any, kind: type) -> Any:
+    """The engine's id of this kind that is shown as a text; None if there can be none."""
+    if isinstance(identity, kind):
+        return identity
+    text = str(identity)
+    if kind is int:
+        return int(text) if _NUMBER.fullmatch(text) else None
+    if kind is UUID:
+        try:
+            return UUID(text)
+        except ValueError:
+            return None
+    return None

@@ -82,7 +82,7 @@ def test_the_table_for_people(folder):
     ("arguments", "message"),
     [
         ((), "a text needs the encoder that made the vectors"),
-        ((*ENCODER, "--hybrid", "0.5"), "--hybrid needs BM25"),
+        ((*ENCODER, "--hybrid", "0.5"), "hybrid needs an index made by `breadth index`"),
         ((*ENCODER, "--where", "text exists"), "where"),
         ((*ENCODER, "--where", "exists year"), "Chroma cannot ask whether a row has the field 'year'"),
     ],
@@ -121,5 +121,5 @@ def test_an_engine_without_texts_answers_with_ids(tmp_path, rng):
         assert all(hit.text == "" for hit in found)
         with pytest.raises(InputError, match="has no metadata to filter by"):
             opened.search("asthma", 4, where={"year": 2000})
-        with pytest.raises(InputError, match="the ids of this collection are of type int"):
+        with pytest.raises(InputError, match="pinned: there is no document 'seven'"):
             opened.search("asthma", 4, pinned=["seven"])

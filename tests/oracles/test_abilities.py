@@ -197,6 +197,25 @@ def test_handles_depend_on_the_key_alone():
         first.keys(np.array([5]))
 
 
+def test_a_book_forgets_keys_that_nobody_asks_for_any_more():
+    book = KeyBook(remembered=100)
+    (mine,) = book.handles(["mine"])
+    for number in range(1000):
+        book.handles([f"unknown {number}"])
+        book.handles(["mine"])
+        assert book.keys(np.array([mine])).tolist() == ["mine"]
+    assert len(book) <= 200
+    many = [f"row {number}" for number in range(500)]
+    assert book.keys(book.handles(many)).tolist() == many
+    gone = KeyBook(remembered=1)
+    (first,) = gone.handles(["first"])
+    gone.handles(["second"])
+    gone.handles(["third"])
+    with pytest.raises(InputError, match="is no row that this oracle has returned"):
+        gone.keys(np.array([first]))
+    assert gone.handles(["first"]) == [first]
+
+
 def test_an_empty_collection_and_a_filter_without_matches(E, query):
     class Empty(WithRows):
         def __init__(self, E, where):

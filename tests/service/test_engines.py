@@ -14,6 +14,8 @@ from breadth.oracles import faiss
 from breadth.service.collections.engine import ServedEngine
 from breadth.service.collections.opening import open_collection
 from breadth.service.settings import Settings
+from breadth.testing.case import MAKE_KEY
+from tests.engines.stores import STORES
 from tests.service.conftest import documents
 from tests.service.running import serving
 
@@ -117,3 +119,44 @@ def test_an_address_opens_the_engine(index, tmp_path):
     served.close()
     with pytest.raises(InputError, match="no index"):
         open_collection(str(tmp_path / "nothing"), None)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("qdrant_edge-scan", "uuid"),
+        ("qdrant-memory", "uuid"),
+        ("chroma-ip", "text"),
+        ("lancedb-scan", "number"),
+        ("lancedb-scan", None),
+        ("milvus-lite", "text"),
+        ("usearch-hnsw", "number"),
+    ],
+)
+def test_the_ids_of_an_engine_are_shown_and_read_as_text(name, kind, tmp_path):
+    store = STORES[name]
+    rows = np.random.default_rng(3).standard_normal((60, 24)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    keys = None if kind is None else [MAKE_KEY[kind](i) for i in range(60)]
+    texts = [f"passage {i}" for i in range(60)]
+    oracle = store.fill(store.place(tmp_path, None), rows, **({} if keys is None else {"keys": keys}), texts=texts)
+    names = [str(i if keys is None else keys[i]) for i in range(60)]
+    served = ServedEngine(oracle, None)
+    try:
+        (plain,) = served.select([rows[0].tolist()], {"k": 3, "theta": 1.0})
+        assert plain.ids[0] == names[0]
+        (pinned,) = served.select([rows[0].tolist()], {"k": 3, "pinned": [names[7]], "excluded": [names[0]]})
+        assert names[7] in pinned.ids
+        assert names[0] not in pinned.ids
+        found = served.get(names[7])
+        assert found is not None
+        assert found.id == names[7]
+        assert not hasattr(oracle, "documents") or found.text == "passage 7"
+        for wrong in ("nobody", "5", "-1", "00000000-0000-0000-0000-000000000000", "x'; --", "9" * 30):
+            if wrong not in names:
+                assert served.get(wrong) is None, wrong
+                with pytest.raises(InputError, match="pinned: there is no document"):
+                    served.select([rows[0].tolist()], {"k": 3, "pinned": [names[7], wrong]})
+    finally:
+        served.close()

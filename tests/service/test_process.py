@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import httpx
+import pytest
 
 from breadth.index import Document, Index
 from tests.service.running import process
@@ -25,7 +28,8 @@ def wait_until(is_so):
         time.sleep(0.01)
 
 
-def test_a_stop_under_load_loses_no_request(index_path, tmp_path):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_stop_under_load_loses_no_request(index_path, tmp_path, workers):
     answered, refused, lost = [], [], []
     go_on = threading.Event()
     go_on.set()
@@ -43,13 +47,16 @@ def test_a_stop_under_load_loses_no_request(index_path, tmp_path):
                     lost.append(repr(error))
                     return
 
-    with process(tmp_path / "log", str(index_path), "--threads", "1", token=TOKEN) as server:
+    settings = ("--threads", "1", "--workers", str(workers))
+    with process(tmp_path / "log", str(index_path), *settings, token=TOKEN) as server:
         assert httpx.get(f"{server.url}/metrics").status_code == 401
         threads = [threading.Thread(target=ask, args=(place,)) for place in range(8)]
         for thread in threads:
             thread.start()
         wait_until(lambda: len(answered) > 40 or lost)
         before = len(answered)
+        for pid in list_workers(server.process) if workers > 1 else ():
+            os.kill(pid, signal.SIGTERM)  # a terminal or systemd signals all processes: that is still one signal
         code = server.stop()
         for thread in threads:
             thread.join(30)
@@ -99,6 +106,74 @@ def test_a_signal_opens_the_index_again_without_downtime(index_path, tmp_path):
         assert "breadth_reloads_total 1" in httpx.get(f"{server.url}/metrics").text
         assert server.stop() == 0
     assert failed == []
+
+
+def count_answers(url):
+    """How many answers of `/v1/select` the service has counted, over all processes."""
+    text = httpx.get(f"{url}/metrics").text
+    return sum(
+        float(line.split()[-1]) for line in text.splitlines() if line.startswith('breadth_requests_total{route="/v1/s')
+    )
+
+
+def list_workers(process):
+    """The processes that answer: multiprocessing has one more for itself."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def ask_often(url, times):
+    for _ in range(times):  # each over a connection of its own
+        answer = httpx.post(f"{url}/v1/select", json={"query": "asthma", "k": 3})
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the processes are found by /proc, which Linux has")
+def test_several_processes_answer_count_reload_and_are_replaced(index_path, tmp_path):
+    path, link = tmp_path / "first", tmp_path / "current"
+    shutil.copytree(index_path, path)
+    link.symlink_to(path)
+    with process(tmp_path / "log", str(link), "--workers", "2") as server:
+        first = list_workers(server.process)
+        assert len(first) == 2
+        ask_often(server.url, 40)
+        wait_until(lambda: count_answers(server.url) == 40)  # whichever process is asked, at most a second later
+        # All of them open the collection again.
+        other = tmp_path / "other"
+        with Index.create(other) as index:
+            index.add([Document("other", "another index about asthma"), Document("third", "gout and measles")])
+        (tmp_path / "next").symlink_to(other)
+        (tmp_path / "next").replace(link)
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "breadth_reloads_total 2" in httpx.get(f"{server.url}/metrics").text)
+        seen = {httpx.get(f"{server.url}/readyz").json()["documents"] for _ in range(20)}
+        assert seen == {2}
+        # One that is killed is replaced; what it has counted still counts.
+        os.kill(first[0], signal.SIGKILL)
+        wait_until(lambda: len(list_workers(server.process)) == 2 and first[0] not in list_workers(server.process))
+        wait_until(lambda: server.log.read_text().count("worker ended") == 1)
+        wait_until(lambda: count_answers(server.url) == 40)
+        ask_often(server.url, 10)
+        wait_until(lambda: count_answers(server.url) == 50)
+        # None of them outlives the first one.
+        workers = list_workers(server.process)
+        server.process.kill()
+        server.process.wait(30)
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def test_processes_that_cannot_start_say_why(index_path, tmp_path, running):
+    port = running.url.rpartition(":")[2]
+    for arguments, message in (
+        ([str(tmp_path / "nothing"), "--port", "0"], "is no index and no address"),
+        ([str(index_path), "--port", port], f"port {port}"),
+        ([str(index_path), "--workers", "0"], "workers must be at least 1"),
+    ):
+        command = [sys.executable, "-m", "breadth", "serve", "--workers", "2", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        assert message in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
 
 
 def test_the_command_refuses_to_listen_beyond_this_machine_without_a_token(index_path, monkeypatch):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import breadth
 from breadth import encoders
 from breadth.cli.options import open_index
-from breadth.errors import InputError
 from breadth.index import Index
 from breadth.opening import is_address
 from breadth.searcher import Searcher
@@ -30,12 +29,3 @@ def open_collection(place: str, encoder: str | None) -> Index | Searcher:
         return open_index(Path(place), encoder)
     made = None if encoder is None else encoders.encoder(encoder)
     return Searcher(breadth.open(place), made)
-
-
-def check_engine(asked: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a search that an engine takes: it has neither BM25 nor scores from outside."""
-    if asked["hybrid"]:
-        raise InputError("--hybrid needs BM25, which only an index made by `breadth index` has")
-    if asked["scores"] is not None:
-        raise InputError("--scores needs an index made by `breadth index`")
-    return {"where": asked["where"]}

@@ -10,7 +10,7 @@ import typer
 import breadth
 from breadth.cli import console, show
 from breadth.cli.covering import measure_coverage
-from breadth.cli.engines import CollectionPath, check_engine, open_collection
+from breadth.cli.engines import CollectionPath, open_collection
 from breadth.cli.inputs import read_options, read_scores, read_vector
 from breadth.cli.options import (
     AsJson,
@@ -29,7 +29,6 @@ from breadth.cli.options import (
 from breadth.errors import InputError
 from breadth.index import Index
 from breadth.methods.registry import METHODS
-from breadth.searcher import Searcher
 
 PROVE = 0.1
 """Seconds for closing the gap: often enough to prove a set optimal, and hardly noticed at a terminal."""
@@ -84,9 +83,7 @@ def search(
     asked: dict[str, Any] = {"where": read_where(where), "hybrid": hybrid, "scores": read_scores(scores)}
     wanted = _read_query(query, query_vector, asked["scores"] is not None)
     with open_collection(index_path, encoder) as opened:
-        if isinstance(opened, Searcher):
-            asked = check_engine(asked)
-        else:
+        if isinstance(opened, Index):
             warn_of_unknown_fields(opened, asked["where"])
         found = opened.search(wanted, k, chosen_theta, keep=keep, method=method, **asked, **options)
         shares = measure_coverage(opened, wanted, found, asked) if isinstance(opened, Index) else None

@@ -24,7 +24,11 @@ def serve(
     ] = None,
     token_file: Annotated[Path | None, typer.Option(help="file that holds the token, instead of BREADTH_TOKEN")] = None,
     window: Annotated[float, typer.Option(help="milliseconds that a query waits for others to share a search")] = 2.0,
-    threads: Annotated[int | None, typer.Option(help="searches at the same time [number of cores]")] = None,
+    together: Annotated[int, typer.Option(help="the most queries that share a search; 1 lets none share")] = 32,
+    workers: Annotated[int, typer.Option(help="processes; each has the collection in its memory")] = 1,
+    threads: Annotated[
+        int | None, typer.Option(help="searches at the same time in each process [cores / workers]")
+    ] = None,
     max_k: Annotated[int, typer.Option(help="the most passages of a set")] = 1000,
     max_batch: Annotated[int, typer.Option(help="the most queries of a batch")] = 64,
     max_body: Annotated[int, typer.Option(help="the most bytes of a request")] = 4_000_000,
@@ -35,8 +39,9 @@ def serve(
     """Serve an index or an engine over HTTP. SIGTERM answers all requests, then stops; SIGHUP opens it again."""
     try:
         from breadth.service.limits import Limits
-        from breadth.service.running import serve as run_service
+        from breadth.service.running import serve as serve_alone
         from breadth.service.settings import Settings
+        from breadth.service.workers import serve_together
     except ImportError as error:
         raise MissingExtraError(str(error.name), "service") from None
     limits = Limits(body=max_body, k=max_k, batch=max_batch, seconds=max_seconds, patience=max(30.0, 3 * max_seconds))
@@ -49,10 +54,13 @@ def serve(
         token=_read_token(token_file),
         limits=limits,
         window=window / 1000.0,
-        threads=threads or os.cpu_count() or 1,
+        together=together,
+        workers=workers,
+        threads=max(1, (os.cpu_count() or 1) // max(1, workers)) if threads is None else threads,
         log_queries=log_queries,
     )
-    run_service(settings)
+    run = serve_alone if settings.workers == 1 else serve_together
+    run(settings)
 
 
 def _read_token(path: Path | None) -> str | None:

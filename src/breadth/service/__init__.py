@@ -1,6 +1,7 @@
 """The HTTP service (extra `service`) and its clients (extra `client`).
 
-`running.py` starts it, `app.py` joins its parts.
+`running.py` runs it in one process, `workers.py` in several, which tell each other what they count on `board.py`.
+`app.py` joins its parts.
 
     a request
       │  observing.py     gives it an id, counts it (metrics.py) and logs it (logs.py)

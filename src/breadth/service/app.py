@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 import breadth
+from breadth.service.description import describe
 from breadth.service.failures import add_handlers
 from breadth.service.guard import Guard
 from breadth.service.limits import BodyLimit
@@ -41,6 +42,7 @@ def make_app(service: Service) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     add_handlers(app)
+    app.openapi = describe(app, service)  # type: ignore[method-assign]  # FastAPI's own way to change the description
     # The last one that is added comes first.
     app.add_middleware(BodyLimit, most=service.settings.limits.body)
     app.add_middleware(Guard, token=service.settings.token)

@@ -53,11 +53,18 @@ class Server(uvicorn.Server):
 
     def begin_to_stop(self) -> None:
         """Be no longer ready, and stop after a moment."""
-        self._service.stopping = True
-        self._stop_at = time.monotonic() + self._service.settings.drain
+        if self._stop_at is None:
+            self._service.stopping = True
+            self._stop_at = time.monotonic() + self._service.settings.drain
+
+    def stop_at_once(self) -> None:
+        """Stop without waiting for answers."""
+        self.should_exit = self.force_exit = True
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second: whether the server shall stop."""
+        if self._service.board is not None and self._service.board.is_due():
+            self._service.post_metrics()
         if self._stop_at is not None and time.monotonic() >= self._stop_at:
             self.should_exit = True
         return await super().on_tick(counter)
@@ -91,12 +98,19 @@ class Server(uvicorn.Server):
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Take the address. Port 0 takes any free one."""
+    """Take the address. Port 0 takes any free one.
+
+    Several processes of one service each take the same address, and the system gives each of them its share of the
+    connections.
+    """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    place = (settings.host.strip("[]"), settings.port)
     taken = socket.socket(family, socket.SOCK_STREAM)
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if settings.workers > 1:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
-        taken.bind((settings.host.strip("[]"), settings.port))
+        taken.bind(place)
     except OSError as error:
         taken.close()
         raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {error.strerror}") from error
@@ -105,7 +119,7 @@ def listen(settings: Settings) -> socket.socket:
 
 
 def serve(settings: Settings) -> None:
-    """Serve until a signal to stop comes."""
+    """Serve in this process until a signal to stop comes."""
     logging.config.dictConfig(LOG_CONFIG)
     taken = listen(settings)
     try:
@@ -114,14 +128,29 @@ def serve(settings: Settings) -> None:
         taken.close()
         raise
     _reload_on_signal(service)
-    host, port = taken.getsockname()[:2]
-    log_event("listening", host=host, port=port, collection=settings.name, token=settings.token is not None)
+    log_listening(settings, taken)
     Server(service).run(sockets=[taken])
     log_event("stopped")
+
+
+def log_listening(settings: Settings, taken: socket.socket) -> None:
+    """Tell where the service listens."""
+    host, port = taken.getsockname()[:2]
+    facts: dict[str, Any] = {
+        "collection": settings.name,
+        "token": settings.token is not None,
+        "workers": settings.workers,
+    }
+    log_event("listening", host=host, port=port, **facts)
 
 
 def _reload_on_signal(service: Service) -> None:
     """Open the collection again whenever SIGHUP comes. Windows does not have it."""
     hangup: Any = getattr(signal, "SIGHUP", None)
     if hangup is not None:
-        signal.signal(hangup, lambda *_: threading.Thread(target=service.reload, daemon=True).start())
+        signal.signal(hangup, lambda *_: start_reload(service))
+
+
+def start_reload(service: Service) -> None:
+    """Open the collection again, in a thread of its own."""
+    threading.Thread(target=service.reload, daemon=True).start()

@@ -27,7 +27,8 @@ class Settings:
     limits        what a request may ask for
     window        seconds that a query waits for others to share a search with
     together      how many queries share a search at most
-    threads       how many searches run at the same time
+    threads       how many searches run at the same time, in each process
+    workers       how many processes answer
     log_queries   whether the log shows what was asked
     drain         seconds between the signal to stop and the end of listening
     """
@@ -42,6 +43,7 @@ class Settings:
     window: float = 0.002
     together: int = 32
     threads: int = 2
+    workers: int = 1
     log_queries: bool = False
     drain: float = 0.5
 
@@ -60,7 +62,7 @@ class Settings:
         for name in ("window", "drain"):
             if not 0.0 <= getattr(self, name) <= 60.0:
                 raise InputError(f"{name} must be in 0 … 60 seconds, got {getattr(self, name)}")
-        for name in ("together", "threads"):
+        for name in ("together", "threads", "workers"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from breadth import api
 from breadth.checks import check_query
 from breadth.encoders import Encoder
-from breadth.errors import StoreError
+from breadth.errors import InputError, StoreError
 from breadth.index import Document, Hit, Index, Results
 from breadth.index.connections import StaleError
 from breadth.oracles.segmented import SegmentedOracle
 from breadth.selection import Selection
 from breadth.service.collections.protocol import Curve
+from breadth.service.inspection.inspect import Inspection, Wanted, inspect
+from breadth.service.inspection.study import Studies, Study
 
+T = TypeVar("T")
 _ATTEMPTS = 3
-"""How often a frontier is computed if another process deletes what it found."""
+"""How often a question is answered if another process deletes what it found."""
 
 
 class ServedIndex:
@@ -27,6 +30,7 @@ class ServedIndex:
 
     def __init__(self, path: Path, encoder: Encoder | None) -> None:
         self._index = Index.open(path, encoder)
+        self._studies = Studies()
 
     @property
     def dim(self) -> int:
@@ -45,19 +49,21 @@ class ServedIndex:
     def frontier(self, query: Any, arguments: Mapping[str, Any]) -> Curve:
         (wanted,) = _as_vectors([query])
         where, k = arguments.get("where"), arguments["k"]
-        if not self._index.search(wanted, k=1, theta=1.0, method="topk", where=where).searched:
+        if not self._search_plainly(wanted, where).searched:
             return Curve()
         vector = self._index.encode([wanted])[0] if isinstance(wanted, str) else wanted
         told = {name: value for name, value in arguments.items() if name not in ("where", "k")}
-        for _ in range(_ATTEMPTS):
+
+        def draw() -> Curve:
             oracle = self._index.oracle(where)
             curve = api.frontier(oracle, vector, k=min(k, oracle.size), **told)
-            try:
-                points = tuple(self._name(oracle, selection, k) for selection in curve)
-            except StaleError:  # a document was deleted meanwhile
-                continue
+            points = tuple(self._name(oracle, selection, k) for selection in curve)
             return Curve(points, curve.knee().theta, curve.top_relevance)
-        raise StoreError("the index changes faster than it can be read; try again")
+
+        return _repeat(draw)
+
+    def inspect(self, query: Any, wanted: Wanted) -> Inspection:
+        return _repeat(lambda: inspect(self._study(query), wanted))
 
     def get(self, identity: str) -> Document | None:
         return self._index.get(identity) if identity in self._index else None
@@ -65,10 +71,37 @@ class ServedIndex:
     def close(self) -> None:
         self._index.close()
 
+    def _study(self, query: Any) -> Study:
+        if not self.count():
+            raise InputError("the collection is empty; add documents to the index")
+        oracle = self._index.oracle()
+
+        def make() -> Study:
+            (asked,) = _as_vectors([query])
+            self._search_plainly(asked, None)
+            vector = self._index.encode([asked])[0] if isinstance(asked, str) else asked.astype(np.float32)
+            return Study(oracle, vector, lambda ids: self._index.documents(oracle.numbers[ids]))
+
+        return self._studies.open(query, oracle, make)
+
+    def _search_plainly(self, query: Any, where: Any) -> Results:
+        """The most relevant document: this checks the query and the filter."""
+        return self._index.search(query, k=1, theta=1.0, method="topk", where=where)
+
     def _name(self, oracle: SegmentedOracle, selection: Selection, asked: int) -> Results:
         documents = self._index.documents(oracle.numbers[selection.ids])
         pairs = zip(documents, selection.scores.tolist(), strict=True)
         return Results(None, tuple(Hit(document, score) for document, score in pairs), selection, oracle.size, asked)
+
+
+def _repeat(work: Callable[[], T]) -> T:
+    """Do something, again if a document that it found was deleted meanwhile."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return work()
+        except StaleError:
+            continue
+    raise StoreError("the index changes faster than it can be read; try again")
 
 
 def _as_vectors(queries: Sequence[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from breadth.index import Document, Results
+from breadth.service.inspection.inspect import Inspection, Wanted
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,9 @@ class Served(Protocol):
 
     def frontier(self, query: Any, arguments: Mapping[str, Any]) -> Curve:
         """Choose sets for several θ."""
+
+    def inspect(self, query: Any, wanted: Wanted) -> Inspection:
+        """Look at a query. Its searches are remembered for the next time."""
 
     def get(self, identity: str) -> Document | None:
         """The document with this id, or None."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from breadth.service.logs import note
 from breadth.service.routes.answering import answer, list_errors
 from breadth.service.schemas.answers import FrontierAnswer, PointAnswer, SetAnswer
 from breadth.service.schemas.requests import FrontierRequest
@@ -16,11 +15,8 @@ router = APIRouter(tags=["select"])
 @router.post("/v1/frontier", response_model=FrontierAnswer, responses=list_errors(400))
 async def frontier(wanted: FrontierRequest, service: ServiceNow) -> Response:
     """Choose sets for several θ, at little more than the cost of one."""
-    service.check(wanted.query)
+    service.admit([wanted.query], wanted.k)
     arguments = wanted.read_arguments(service.settings.limits)
-    note(queries=1, k=wanted.k)
-    if service.settings.log_queries:
-        note(texts=[wanted.query if isinstance(wanted.query, str) else "a vector"])
     curve = await service.ask(lambda served: served.frontier(wanted.query, arguments))
     points = [
         PointAnswer(ids=point.ids, scores=[hit.score for hit in point], **SetAnswer.describe(point.selection))

@@ -8,7 +8,6 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from breadth.index import Results
-from breadth.service.logs import note
 from breadth.service.routes.answering import answer, list_errors
 from breadth.service.schemas.answers import BatchAnswer, SelectAnswer
 from breadth.service.schemas.requests import BatchRequest, Choice, SelectRequest
@@ -34,9 +33,5 @@ async def select_batch(wanted: BatchRequest, service: ServiceNow) -> Response:
 
 async def choose(service: Service, queries: Sequence[Any], choice: Choice) -> list[Results]:
     """Choose a set for each query."""
-    for query in queries:
-        service.check(query)
-    note(queries=len(queries), k=choice.k)
-    if service.settings.log_queries:
-        note(texts=[query if isinstance(query, str) else "a vector" for query in queries])
+    service.admit(queries, choice.k)
     return await service.batcher.select(queries, choice.read_arguments(service.settings.limits))

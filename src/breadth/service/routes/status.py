@@ -32,5 +32,5 @@ async def readyz(service: ServiceNow) -> Response:
 
 @router.get("/metrics", response_class=PlainTextResponse, responses=list_errors())
 async def metrics(service: ServiceNow) -> Response:
-    """Return what the service has counted, for Prometheus."""
-    return PlainTextResponse(service.metrics.render(), media_type="text/plain; version=0.0.4")
+    """Return what all processes of the service have counted, for Prometheus."""
+    return PlainTextResponse(service.render_metrics(), media_type="text/plain; version=0.0.4")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from breadth.service.failures import UnknownError
-from breadth.service.logs import note
 from breadth.service.routes.answering import answer, list_errors
 from breadth.service.schemas.openai import SearchPage, SearchRequest
 from breadth.service.state import ServiceNow
@@ -20,9 +19,6 @@ async def search(name: str, wanted: SearchRequest, service: ServiceNow) -> Respo
     if name != settings.name:
         raise UnknownError(f"there is no vector store {name!r}; this service has {settings.name!r}")
     settings.limits.check(k=wanted.max_num_results)
-    service.check(wanted.query)
-    note(queries=1, k=wanted.max_num_results)
-    if settings.log_queries:
-        note(texts=[wanted.query])
+    service.admit([wanted.query], wanted.max_num_results)
     (found,) = await service.batcher.select([wanted.query], wanted.read_arguments(settings.limits.seconds))
     return answer(SearchPage.of(wanted.query, found))

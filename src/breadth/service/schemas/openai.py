@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from breadth.index import Hit, Results
 
 _FORM = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 Value = str | bool | int | float
+
+
+def _refuse_number(value: Any) -> Any:
+    """Refuse 0, which Python takes for False."""
+    if value is not None and value is not False:
+        raise ValueError("must be false")
+    return value
+
+
+Never = Annotated[Literal[False], BeforeValidator(_refuse_number)]
 
 
 class Comparison(BaseModel):
@@ -55,7 +65,7 @@ class SearchRequest(BaseModel):
     max_num_results: int = Field(default=10, ge=1)
     filters: Annotated[Comparison | Compound, Field(discriminator="type")] | None = None
     ranking_options: RankingOptions | None = None
-    rewrite_query: Literal[False] | None = Field(default=None, description="queries are never rewritten")
+    rewrite_query: Never | None = Field(default=None, description="queries are never rewritten")
 
     def read_arguments(self, seconds: float) -> dict[str, Any]:
         """The arguments of `Index.search`."""

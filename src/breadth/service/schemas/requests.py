@@ -43,7 +43,8 @@ Query = Annotated[
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Filter = Annotated[dict[str, Any], Field(description='a filter on metadata: {"source": "nih", "year": {"$gte": 2020}}')]
-_FORM = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+FORM = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+"""How bodies are read: strictly, without further fields."""
 
 
 def _list_rules(rows_alone: bool) -> dict[str, Any]:
@@ -69,14 +70,14 @@ if TYPE_CHECKING:
     Rules: TypeAlias = BaseModel
     RowRules: TypeAlias = BaseModel
 else:
-    Rules = create_model("Rules", __config__=_FORM, **_list_rules(rows_alone=False))
-    RowRules = create_model("RowRules", __config__=_FORM, **_list_rules(rows_alone=True))
+    Rules = create_model("Rules", __config__=FORM, **_list_rules(rows_alone=False))
+    RowRules = create_model("RowRules", __config__=FORM, **_list_rules(rows_alone=True))
 
 
 class Choice(Rules):
     """How a set is chosen, whatever the query."""
 
-    model_config = _FORM
+    model_config = FORM
 
     k: int = Field(default=10, ge=1, description="how many passages; with `cover` the most")
     theta: Share | Literal["auto"] | None = Field(default=None, description="weight of relevance; 1 is plain top-k")
@@ -145,7 +146,7 @@ class FrontierRequest(RowRules):
 
     model_config = ConfigDict(
         **{
-            **_FORM,
+            **FORM,
             "json_schema_extra": {"examples": [{"query": "How is asthma treated?", "k": 6, "thetas": [0.5, 0.7, 1.0]}]},
         }
     )

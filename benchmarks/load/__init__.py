@@ -1,0 +1,1 @@
+"""The service under load, on this machine: throughput, latency, memory, stopping, several processes."""
