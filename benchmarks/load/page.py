@@ -22,8 +22,9 @@ def render() -> None:
         _fill(
             "`python -m benchmarks load` measures this and writes the page from `benchmarks/results/load.json`;",
             f"`--part NAME` measures one part. {at['cpu']}, {at['cores']} cores, Python {at['python']}.",
-            f"Service and clients run on these cores. The index has {ROWS:,} passages with vectors of {DIM} dimensions. A request is `POST",
-            "/v1/select` with a vector and k = 10, with the default settings; the answer holds the texts.",
+            "Service and clients run on these cores.",
+            f"The index has {ROWS:,} passages with vectors of {DIM} dimensions.",
+            "A request is `POST /v1/select` with a vector and k = 10 in the default settings; its answer holds texts.",
         ),
     ]
     for title, name, write in _SECTIONS:
