@@ -73,7 +73,7 @@ LAYERS = [
 """Each may import those before it, and itself."""
 
 OPTIONAL = {
-    "numba": {"kernels/compiling.py", "kernels/numba.py"},
+    "numba": {"kernels/compiling.py", "kernels/numba.py", "kernels/vnni.py"},
     "torch": {"oracles/torch.py"},
     "pandas": {"frames.py"},
     "polars": {"frames.py"},

@@ -39,7 +39,7 @@ from breadth.selection import Selection
 from breadth.settings import DEFAULT, PAPER, Setting
 from breadth.shortlist.copies import add_copies
 
-_TOGETHER = 32
+_TOGETHER = 64
 """Queries that `select_many` runs in lockstep: each holds some thousand rows and a few scores for every row."""
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -193,9 +196,10 @@ def test_nothing_steers_the_terminal(hostile, arguments):
         json.loads(breadth(command, hostile / "my.index", *rest, "--json").stdout)
 
 
-def test_what_is_piped_is_not_wrapped(folder, monkeypatch):
-    monkeypatch.delenv("COLUMNS", raising=False)  # a width that the user asks for is kept
-    shown = breadth("search", folder / "my.index", "asthma", "-k", 3, "--distinct", 1).stdout
+def test_what_is_piped_is_not_wrapped(folder):
+    command = [sys.executable, "-m", "breadth", "search", str(folder / "my.index"), "asthma", "-k", "3", "--distinct=1"]
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # such a width is kept
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
     rows = [line for line in shown.splitlines() if "about asthma in children" in line]
     assert len(rows) == 3  # each passage on a line of its own
     assert all("fact number" in row for row in rows)

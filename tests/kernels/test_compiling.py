@@ -117,3 +117,29 @@ def test_a_numba_that_cannot_be_imported_is_one_warning(copy):
     done = ask(copy, PYTHONPATH=os.pathsep.join((str(broken.parent), str(copy.parent))))
     assert done.stdout == "numpy \n"
     assert done.stderr == "numba cannot be used (Numba needs another NumPy); NumPy does the same work, more slowly\n"
+
+
+def test_registers_of_256_bits_gather_the_same(tmp_path):
+    """A processor with 512 bits has these registers too, so both kinds can be tried. Each has its own compiled code."""
+    vnni = pytest.importorskip("breadth.kernels.vnni")
+    if vnni.TOGETHER == 0:
+        pytest.skip("this processor has no instruction for products of bytes (VNNI)")
+    code = """
+import numpy as np
+from breadth.kernels import numpy as plain, vnni
+rng = np.random.default_rng(0)
+b = vnni.TOGETHER
+codes = rng.integers(-127, 128, (301, 64)).astype(np.int8)
+packed = rng.integers(1, 256, (16, b, 4)).astype(np.uint8)
+ones = np.ones(301, dtype=np.float32)
+lists = [(np.zeros((b, 400), dtype=np.int64), np.zeros((b, 400), dtype=np.float32), np.zeros(b, dtype=np.int64))
+         for _ in range(2)]
+for kernel, (positions, scores, counts) in zip((plain, vnni), lists):
+    bars = np.full(b, 20_000, dtype=np.float32)
+    assert kernel.gather(codes, ones, ones, packed, ones[:b], ones[:b], bars, 0, positions, scores, counts) == 301
+assert all((one == other).all() for one, other in zip(*lists)) and lists[0][2].sum() > 100
+print(b)
+"""
+    environment = {**os.environ, "BREADTH_VNNI": "256", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "32\n"

@@ -36,7 +36,8 @@ def test_it_has_every_function_of_the_contract(name):
     assert kernel.STEPS_AT_ONCE >= 1
     assert kernel.SPREADS in (True, False)
     promised = {n: f for n, f in vars(Kernels).items() if inspect.isfunction(f) and not n.startswith("_")}
-    assert len(promised) == 16
+    assert len(promised) == 17
+    assert kernel.CODED >= 0
     for function, promise in promised.items():
         found = getattr(kernel, function)
         parameters = list(inspect.signature(getattr(found, "py_func", found)).parameters)
@@ -415,6 +416,36 @@ def test_sifting_keeps_what_may_reach(name, seed, n, length, rounding, least):
     assert positions.tolist() == expected
     assert reaches.tolist() == [length * errors[i] + rounding for i in expected]
     assert reaches.dtype == np.float32
+
+
+@every
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 60), words=st.integers(1, 20), room=st.integers(8, 80))
+def test_gathering_lists_what_reaches_the_bar_of_each_direction(name, seed, n, words, room):
+    """Scales and factors are powers of two, so that a sum that just reaches is exact. Full lists are emptied."""
+    kernel, rng = kernels.load(name), np.random.default_rng(seed)
+    b = rng.choice([kernel.CODED // 4, kernel.CODED // 2, kernel.CODED]) or 5
+    codes = rng.integers(-127, 128, (n, 4 * words)).astype(np.int8)
+    directions = rng.integers(-127, 128, (b, 4 * words))
+    scales, factors = (2.0 ** rng.integers(-9, -6, size) for size in (n, b))
+    errors, lengths = rng.integers(0, 5, n) / 4, rng.integers(0, 3, b) / 2
+    scores = scales[:, None] * factors * (codes.astype(np.int64) @ directions.T)
+    bars = scores[rng.integers(n, size=b), np.arange(b)]
+    bars[:2] = -np.inf, np.inf
+    packed = np.ascontiguousarray((directions + 128).astype(np.uint8).reshape(b, words, 4).transpose(1, 0, 2))
+    numbers = [array.astype(np.float32) for array in (scales, errors, factors, lengths, bars)]
+    positions, kept = np.full((b, room), -1), np.empty((b, room), dtype=np.float32)
+    row, found = 0, [{} for _ in range(b)]
+    while row < n:
+        counts, before = np.zeros(b, dtype=np.int64), row
+        row = kernel.gather(codes, *numbers[:2], packed, *numbers[2:], row, positions, kept, counts)
+        assert before < row <= n
+        for j, count in enumerate(counts):
+            assert (np.diff(positions[j, :count]) > 0).all()
+            found[j] |= dict(zip(positions[j, :count].tolist(), kept[j, :count].tolist(), strict=True))
+    for j in range(b):
+        near = np.flatnonzero(scores[:, j] + lengths[j] * errors >= bars[j])
+        assert found[j] == {int(i): scores[i, j] for i in near}
 
 
 @every

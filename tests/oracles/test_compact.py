@@ -53,6 +53,22 @@ def test_answers_do_not_depend_on_the_blocks(n, d, seed, data):
         assert_mean(compact.restricted(np.arange(0, n, 2)), E[::2])
 
 
+@pytest.mark.parametrize(("n", "d"), [(1, 4), (3, 8), (4, 6), (9, 64), (3000, 12), (20_000, 32)])
+@pytest.mark.parametrize("count", [8, 33, 64, 130])
+def test_many_directions_at_once(rng, n, d, count):
+    """Copies and near-copies, directions of all lengths, one that is 0, and several passes."""
+    E = clustered(rng, n, d)
+    E[n // 2 :] = E[: n - n // 2]
+    W = rng.standard_normal((count, d)) * 10.0 ** rng.uniform(-3, 3, (count, 1))
+    W[3], W[4] = 0.0, E[0]
+    compact = CompactOracle.build(E)
+    for m in (1, 25, 5000):
+        assert_top(compact, E, W, m)
+    thresholds = np.quantile(brute_force(E, W), 0.9, axis=1)
+    for most in (1, max(40, n // 10), 2 * n):
+        assert_above(compact, E, W, thresholds, np.full(count, most))
+
+
 def test_the_residual_bounds_every_error(rng):
     E = clustered(rng, 500, 32)
     arrays = CompactOracle.build(E)._arrays

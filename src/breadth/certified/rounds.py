@@ -32,7 +32,7 @@ class Search:
         path = "in memory" if self._holds_everything() else self.pricing.name
         work = {"rounds": self.rounds, "swaps": self.bench.swaps}
         rows = {"block": len(self.bench.block), "held": len(self.bench.held)}
-        return {"path": path, "kernels": kernels.current().NAME, **work, **rows}
+        return {"path": path, **kernels.describe(), **work, **rows}
 
     def _holds_everything(self) -> bool:
         return len(self.bench.held) == self._facts.size

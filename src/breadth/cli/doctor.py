@@ -30,12 +30,13 @@ def doctor(as_json: AsJson = False) -> None:
         "numpy": _find_version("numpy"),
         "sqlite": sqlite3.sqlite_version,
     }
-    name, folder = kernels.current().NAME, kernels.find_cache()
+    work, folder = kernels.describe(), kernels.find_cache()
     if as_json:
-        console.print_json({**facts, "extras": found, "kernels": name, "compiled_code": folder})
+        console.print_json({**facts, "extras": found, **work, "compiled_code": folder})
         return
     console.print_line("  ".join(f"{name} {value}" for name, value in facts.items()))
-    console.print_line(f"inner loops: {name}" + (f", compiled code is kept in {folder}" if folder else ""))
+    console.print_line(f"batches of searches in a compact oracle: {work['batches']}")
+    console.print_line(f"inner loops: {work['kernels']}" + (f", compiled code is kept in {folder}" if folder else ""))
     for extra, packages in found.items():
         complete = all(packages.values())
         what = ", ".join(f"{p} {v}" if v else f"{p} missing" for p, v in packages.items())

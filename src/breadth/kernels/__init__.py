@@ -47,10 +47,16 @@ def current() -> Kernels:
     return load(choose())
 
 
+def describe() -> dict[str, str]:
+    """What does the work: the kernels, and how they scan codes for a batch of directions."""
+    kernels = current()
+    return {"kernels": kernels.NAME, "batches": f"VNNI, {kernels.CODED} directions" if kernels.CODED else "float32"}
+
+
 def find_cache() -> str | None:
     """The folder where the compiled kernels are kept; None where NumPy does the work."""
     kernels: Any = current()
     return None if kernels.NAME == "numpy" else str(kernels._inner.stats.cache_path)
 
 
-__all__ = ["NAMES", "Kernels", "choose", "current", "find_cache", "load"]
+__all__ = ["NAMES", "Kernels", "choose", "current", "describe", "find_cache", "load"]

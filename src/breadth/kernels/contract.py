@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from breadth.arrays import Array, Matrix, Positions, Vector
@@ -29,6 +30,10 @@ class Kernels(Protocol):
     @property
     def SPREADS(self) -> bool:  # noqa: N802
         """Whether `scan` uses one core, so that its callers spread blocks of rows over threads."""
+
+    @property
+    def CODED(self) -> int:  # noqa: N802
+        """How many directions may share a pass of `gather`, or half or a quarter of them; 0 where `scan` is faster."""
 
     def inner(self, rows: Vector, direction: Vector) -> Vector:
         """Inner products of rows with one direction, in float64. Copies of a row get the same number."""
@@ -149,6 +154,27 @@ class Kernels(Protocol):
         self, scores: Matrix, errors: Matrix, length: float, rounding: float, least: float
     ) -> tuple[Positions, Matrix]:
         """Positions with score + reach ≥ least, and their reach = length · error + rounding."""
+
+    def gather(
+        self,
+        codes: npt.NDArray[np.int8],
+        scales: npt.NDArray[np.float32],
+        errors: npt.NDArray[np.float32],
+        packed: npt.NDArray[np.uint8],
+        factors: npt.NDArray[np.float32],
+        lengths: npt.NDArray[np.float32],
+        bars: npt.NDArray[np.float32],
+        first: int,
+        positions: Positions,
+        scores: npt.NDArray[np.float32],
+        counts: Positions,
+    ) -> int:
+        """List, for each direction b, the rows from `first` on with score + lengths[b] · errors[i] ≥ bars[b].
+
+        score = scales[i] · factors[b] · Σ_j codes[i, j] · (packed[j // 4, b, j % 4] - 128). Rows and scores are added
+        to the lists `positions` and `scores`, which hold `counts`. It ends before a list could overflow, and returns
+        the row to go on with.
+        """
 
     def read_rows(self, file: int, ids: Positions, base: int, out: npt.NDArray[Any]) -> bool:
         """Read rows of a file that begin at byte `base` into `out`; whether all of them were there."""

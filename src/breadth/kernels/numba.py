@@ -12,12 +12,16 @@ import numpy as np
 from numba import boolean, float32, float64, int8, int64, njit, types, uint8, void
 
 from breadth import feasible, problem
+from breadth.kernels import numpy as plain
+from breadth.kernels import vnni
 
 NAME = "numba"
 STEPS_AT_ONCE = 1 << 21
 """Elementary steps that one call may take: a few milliseconds."""
 
 SPREADS = True
+CODED = vnni.TOGETHER
+gather = vnni.gather if CODED else plain.gather
 MOST_SWAPS = 10_000
 """Swaps from one start, at the most: there is no known case that takes more than a few hundred."""
 

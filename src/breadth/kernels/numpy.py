@@ -19,6 +19,7 @@ from breadth.problem import exchange_gain, floor, marginal
 NAME = "numpy"
 STEPS_AT_ONCE = 1 << 15
 SPREADS = False
+CODED = 0
 _ROWS_AT_ONCE = 4096
 MOST_SWAPS = 10_000
 _CANDIDATES_AT_ONCE = 64
@@ -390,6 +391,34 @@ def sift(scores: Matrix, errors: Matrix, length: float, rounding: float, least: 
     reach = np.float32(length) * errors[near] + np.float32(rounding)
     kept = scores[near] + reach >= np.float32(least)
     return near[kept], reach[kept]
+
+
+def gather(
+    codes: npt.NDArray[np.int8],
+    scales: npt.NDArray[np.float32],
+    errors: npt.NDArray[np.float32],
+    packed: npt.NDArray[np.uint8],
+    factors: npt.NDArray[np.float32],
+    lengths: npt.NDArray[np.float32],
+    bars: npt.NDArray[np.float32],
+    first: int,
+    positions: Positions,
+    scores: npt.NDArray[np.float32],
+    counts: Positions,
+) -> int:
+    directions = packed.transpose(1, 0, 2).reshape(packed.shape[1], -1).astype(np.float64) - 128.0
+    row, most = first, positions.shape[1]
+    while row < len(codes) and counts.max() < most:
+        part = slice(row, row + min(_ROWS_AT_ONCE, most - int(counts.max())))
+        sums = (codes[part].astype(np.float64) @ directions.T).astype(np.float32)
+        found = sums * scales[part, None] * factors
+        for b in range(len(factors)):
+            near = np.flatnonzero(found[:, b] + lengths[b] * errors[part] >= bars[b])
+            place = slice(int(counts[b]), int(counts[b]) + len(near))
+            positions[b, place], scores[b, place] = row + near, found[near, b]
+            counts[b] += len(near)
+        row = min(part.stop, len(codes))
+    return row
 
 
 def read_rows(file: int, ids: Positions, base: int, out: npt.NDArray[Any]) -> bool:

@@ -63,6 +63,7 @@ def pick_by_rule(problem: Problem, method: str, relevance: Array, rule: Rule, cl
             if pick < 0:
                 break
             partial.add(pick, (yield from Rows(np.array([pick])))[0])
+        barred[pick] = True
         if size + 1 < k:
             yield from _learn(partial.rows[size], pick, rule, barred, problem, learns=not stats)
     if len(partial) == 0:
@@ -76,7 +77,7 @@ def _choose(partial: Partial, merits: Array, relevance: Array, barred: Mask) -> 
 
     Where the rule gives all of these the merit -∞, the most relevant one.
     """
-    closed = barred | ~partial.has_room(np.arange(len(merits)))
+    closed = barred | ~partial.has_room(np.arange(len(merits))) if partial.limits_rows else barred
     merits[closed] = -np.inf
     pick = int(np.argmax(merits))
     if merits[pick] == -np.inf:

@@ -45,6 +45,9 @@ class ScorableRows(Protocol):
     def error_terms(self, directions: Array) -> tuple[Vector, Vector]:
         """Return, for each direction, the factor of a residual and what rounding adds."""
 
+    def scan_together(self, directions: Array, found: Sequence[Candidates]) -> bool:
+        """Offer every row to the candidates of all directions in one pass. Return whether that can be done."""
+
 
 class _Block(NamedTuple):
     """Rows of one block, in increasing order, with the ends of their intervals."""
@@ -77,9 +80,12 @@ class Candidates:
         """Take in rows start, start + 1, … with their approximate scores and their residuals."""
         if self.least == -np.inf:
             self._raise_floor(scores, residuals, length, rounding)
-        near, margin = kernels.current().sift(scores, residuals, length, rounding, self.least)
-        middle = scores[near]
-        block = _Block(near + start, middle - margin, middle + margin)
+        near, margins = kernels.current().sift(scores, residuals, length, rounding, self.least)
+        self.take(start, near + start, scores[near], margins)
+
+    def take(self, start: int, ids: Ids, scores: sweep.Floats, margins: sweep.Floats) -> None:
+        """Take in rows that may reach `least`, in increasing order, none of them before `start`."""
+        block = _Block(ids, scores - margins, scores + margins)
         with self._lock:
             self._blocks[start] = block
             self._held += len(block.ids)
@@ -103,6 +109,17 @@ class Candidates:
         self._blocks = {start: block.drop_below(self.least) for start, block in self._blocks.items()}
         self._held = sum(len(block.ids) for block in self._blocks.values())
 
+    def narrow(self, rows: ScorableRows, direction: Array) -> None:
+        """Compute the intervals again as a plain scan would: with coded directions they are wider."""
+        ids = self.survivors()[0]
+        scores = np.empty((1, len(ids)), dtype=np.float32)
+        rows.score(ids, direction[None], scores)
+        lengths, rounding = rows.error_terms(direction[None])
+        margins = rows.residuals(ids) * np.float32(lengths[0]) + np.float32(rounding[0])
+        self._blocks, self._held = {}, 0
+        self.take(0, ids, scores[0], margins)
+        self.cut()
+
     def survivors(self) -> tuple[Ids, npt.NDArray[Any]]:
         """Return the rows that are left, in increasing order, and the upper ends of their intervals."""
         if not self._blocks:
@@ -114,9 +131,11 @@ class Candidates:
 def find_top(rows: ScorableRows, directions: Array, m: int, block: int) -> list[Ids]:
     """Return, for each direction, every row that may be among the m best, in increasing order."""
     found = [Candidates(-np.inf, limit=_SLACK * m, keep=m) for _ in directions]
-    _sweep_rows(rows, directions, found, block)
-    for candidates in found:
+    coded = _sweep_rows(rows, directions, found, block)
+    for direction, candidates in zip(directions, found, strict=True):
         candidates.cut()
+        if coded:
+            candidates.narrow(rows, direction)
     return [candidates.survivors()[0] for candidates in found]
 
 
@@ -157,14 +176,16 @@ def _raise_thresholds(rows: ScorableRows, directions: Array, thresholds: Vector,
 
 def _sweep_rows(
     rows: ScorableRows, directions: Array, found: Sequence[Candidates], block: int, within: Ids | None = None
-) -> None:
+) -> bool:
     """Offer every row, or the rows `within`, to the candidates of each direction, in as few passes as possible.
 
-    Candidates count the rows `within` from 0.
+    Candidates count the rows `within` from 0. Return whether the directions were coded as well.
     """
     total = rows.size if within is None else len(within)
     if total == 0:
-        return
+        return False
+    if within is None and rows.scan_together(directions, found):
+        return True
     lengths, rounding = rows.error_terms(directions)
     for first in range(0, len(directions), sweep.FUSED):
         some = np.asarray(directions[first : first + sweep.FUSED])
@@ -178,3 +199,4 @@ def _sweep_rows(
                 found[j].offer(line, start, residuals, float(lengths[j]), float(rounding[j]))
 
         sweep.sweep(total, block, visit)
+    return False

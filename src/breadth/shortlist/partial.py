@@ -48,9 +48,14 @@ class Partial:
             self._counts[label] = self._counts.get(label, 0) + 1
         self._spent += float(self._constraints.cost(one)[0])
 
+    @property
+    def limits_rows(self) -> bool:
+        """Whether labels or costs may keep a row out."""
+        return bool(self._counts) or self._constraints.budget < np.inf
+
     def has_room(self, ids: Ids) -> Mask:
-        """Which of these rows may join as far as members, labels and costs are concerned."""
-        mask = np.isin(ids, np.array(self.ids, dtype=np.int64), invert=True)
+        """Which of these rows may join as far as labels and costs are concerned."""
+        mask = np.ones(len(ids), dtype=bool)
         if self._counts:
             labelled = self._constraints.label(ids)
             assert labelled is not None
@@ -65,6 +70,7 @@ class Partial:
         """Which of these rows may join."""
         relevance = np.asarray(rows, dtype=np.float64) @ self._problem.query
         mask = self.has_room(ids) & self._constraints.admit(ids, relevance)
+        mask &= np.isin(ids, np.array(self.ids, dtype=np.int64), invert=True)
         if self._constraints.limits_pairs and self.rows:
             cosines = self._problem.cosines(rows, np.array(self.rows))
             mask &= ~self._constraints.clash(Scored(ids, np.array(self.ids), cosines)).any(axis=1)

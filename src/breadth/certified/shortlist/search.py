@@ -53,7 +53,7 @@ class Found:
         """Write down how the set was found; `otherwise`: why it ended if the set is not swap-optimal."""
         self.stats = {
             "path": path,
-            "kernels": kernels.current().NAME,
+            **kernels.describe(),
             "rounds": rounds,
             "swaps": self.swaps,
             "block": len(self.table),

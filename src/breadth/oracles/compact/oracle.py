@@ -22,6 +22,7 @@ from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_relevance, check_vectors
 from breadth.errors import InputError
 from breadth.oracles import reach, sweep
+from breadth.oracles.compact import batch
 from breadth.oracles.compact.codes import NO_ROWS, RowSummary, quantise, stored_dtype
 from breadth.oracles.compact.file import FileArrays, open_file
 from breadth.oracles.compact.memory import CompactArrays, MemoryArrays, codes_of, fetch, mean_of
@@ -217,6 +218,19 @@ class CompactOracle:
         if self._relevance is not None:
             rounding = rounding + np.abs(directions[:, d]) * np.abs(self._relevance).max() * share
         return lengths, rounding
+
+    def scan_together(self, directions: Array, found: Sequence[reach.Candidates]) -> bool:
+        """Offer every row to the candidates of all directions in one pass. Return whether that can be done."""
+        if self._relevance is not None or self._only is not None or not batch.can_scan(self.dim, len(directions)):
+            return False
+        lengths, rounding = self.error_terms(directions)
+        longest = float(np.sqrt(1.0 + self.length_error))
+        together = kernels.current().CODED
+        for start, stop in sweep.spans(len(directions), together):
+            some = slice(start, stop)
+            coded = batch.CodedDirections.make(directions[some], lengths[some], rounding[some], longest)
+            batch.scan_together(self._arrays, coded, found[some], _BLOCK)
+        return True
 
     def _positions(self, part: slice | Ids) -> slice | Ids:
         """Return where rows of this oracle lie in the arrays."""
