@@ -7,6 +7,7 @@ import logging.config
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from types import FrameType
@@ -23,6 +24,8 @@ from breadth.service.state import Service
 
 _BACKLOG = 2048
 """Connections that may wait to be accepted."""
+_SWITCH = 0.001
+"""Seconds after which a search lets the thread that talks to clients go on."""
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS")
 """What people set who know better."""
 
@@ -140,11 +143,12 @@ def serve(settings: Settings) -> None:
 
 
 def limit_threads() -> None:
-    """Let the products of NumPy use one thread, unless the environment says how many.
+    """Let requests be read while searches run, and the products of NumPy use one thread, unless the environment says.
 
     They are small here, and many searches run at the same time. The threads of a BLAS would take the cores from each
     other, and keep them busy while they wait. Scans of the collection have threads of their own.
     """
+    sys.setswitchinterval(_SWITCH)
     if not any(name in os.environ for name in _THREADS):
         threadpoolctl.threadpool_limits(1, user_api="blas")
 
