@@ -26,6 +26,8 @@ from benchmarks.attack import page as attack_page
 from benchmarks.attack import run as attack
 from benchmarks.engines import page as engines_page
 from benchmarks.engines import run as engines
+from benchmarks.load import page as load_page
+from benchmarks.load import run as load
 from benchmarks.serve import expected as serve_expected
 from benchmarks.serve import page as serve_page
 from benchmarks.serve import run as serve
@@ -47,6 +49,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "engines": engines_page.render,
     "shards": shards_page.render,
     "attack": attack_page.render,
+    "load": load_page.render,
 }
 
 
@@ -69,6 +72,7 @@ def main() -> None:
         *frameworks.PARTS,
         *default.PARTS,
         *attack.PARTS,
+        *load.PARTS,
     ]
     parser.add_argument("--part", choices=parts, help="measure only this part of the benchmark")
     parser.add_argument("--against", type=Path, help="for `pace`: the folder of another checkout")
@@ -164,6 +168,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
     "engines": lambda given, _: engines.main(given.rounds, given.folder, given.asqa, given.data, given.again),
     "attack": lambda given, _: attack.main(given.part),
+    "load": lambda given, _: load.main(given.folder, given.part),
     "shards": lambda given, _: shards.main(given.rounds),
     "check": _run_check,
     "results": lambda given, _: results_page.render(),

@@ -172,6 +172,7 @@ OPTIONAL = {
         "service/routes/answering.py",
         "service/routes/status.py",
     },
+    "threadpoolctl": {"service/running.py"},
     "uvicorn": {"service/running.py"},
 }
 """The files that import each optional package. The command line is one room: all of it needs typer. So are the

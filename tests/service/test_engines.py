@@ -16,7 +16,7 @@ from breadth.service.collections.opening import open_collection
 from breadth.service.settings import Settings
 from breadth.testing.case import MAKE_KEY
 from tests.engines.stores import STORES
-from tests.service.conftest import documents
+from tests.service.passages import documents
 from tests.service.running import serving
 
 QUERY = "How is asthma treated?"

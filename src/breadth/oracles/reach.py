@@ -23,7 +23,7 @@ from breadth.oracles import sweep
 from breadth.oracles.protocol import Reached
 
 _SAMPLE = 4096
-"""Rows that are scored before a search by threshold, to see how the scores are spread."""
+"""Rows that show how the scores are spread, before a search by threshold or among the first ones of another search."""
 _FILLED = 0.6
 """A search by threshold aims at this share of the rows that it may return."""
 _SLACK = 4
@@ -78,6 +78,8 @@ class Candidates:
 
     def offer(self, scores: sweep.Floats, start: int, residuals: sweep.Floats, length: float, rounding: float) -> None:
         """Take in rows start, start + 1, … with their approximate scores and their residuals."""
+        if self.least == -np.inf:
+            self._raise_floor(scores, residuals, length, rounding)
         near, margins = kernels.current().sift(scores, residuals, length, rounding, self.least)
         self.take(start, near + start, scores[near], margins)
 
@@ -93,6 +95,15 @@ class Candidates:
             self._held += len(block.ids)
             if self._held > self.limit:
                 self.cut()
+
+    def _raise_floor(self, scores: sweep.Floats, residuals: sweep.Floats, length: float, rounding: float) -> None:
+        """Set `least` from a sample of the rows, so that few others must be looked at. `keep` rows score as much."""
+        step = len(scores) // max(_SAMPLE, _SLACK * self._keep)
+        if step > 1:
+            lower = scores[::step] - (length * residuals[::step] + rounding)
+            floor = float(np.partition(lower, -self._keep)[-self._keep])
+            with self._lock:
+                self.least = max(self.least, floor)
 
     def cut(self) -> None:
         """Drop the rows that cannot be among the `keep` best."""

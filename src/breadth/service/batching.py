@@ -1,7 +1,8 @@
 """Queries that arrive together share one search.
 
 A query waits for `window` seconds. Those that come meanwhile, and that are asked with the same arguments, join it. If
-all threads are busy then, it waits on, and more of them can join. A query that is wrong does not harm the others: if a
+a search is running then, it waits on, and more of them can join: two searches at a time would share the cores, and a
+scan uses all of them. Only a search that takes long does not hold up the others, as long as a thread is free. A query that is wrong does not harm the others: if a
 search fails, its queries are searched for one by one.
 """
 
@@ -24,6 +25,8 @@ from breadth.service.settings import Settings
 from breadth.service.shelf import Shelf
 
 Answer = Results | BreadthError
+_LONG = 0.1
+"""Seconds after which the next search begins beside one that still runs."""
 
 
 @dataclass(eq=False)
@@ -42,7 +45,8 @@ class Batcher:
         self._shelf, self._metrics, self._threads = shelf, metrics, threads
         self._window, self._together = settings.window, settings.together
         self._limits: Limits = settings.limits
-        self._free = settings.threads
+        self._free = self._all = settings.threads
+        self._begun = 0.0
         self._waiting = 0
         self._groups: dict[str, _Group] = {}
         self._ripe: deque[_Group] = deque()
@@ -92,11 +96,17 @@ class Batcher:
         self._start()
 
     def _start(self) -> None:
+        loop = asyncio.get_running_loop()
         while self._free and self._ripe:
+            rest = self._begun + _LONG - loop.time()
+            if self._free < self._all and rest > 0.0:
+                loop.call_later(rest, self._start)
+                return
+            self._begun = loop.time()
             group = self._ripe.popleft()
             self._groups = {key: other for key, other in self._groups.items() if other is not group}
             self._free -= 1
-            task = asyncio.get_running_loop().create_task(self._answer(group))
+            task = loop.create_task(self._answer(group))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 

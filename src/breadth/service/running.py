@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging.config
+import os
 import signal
 import socket
+import sys
 import threading
 import time
 from types import FrameType
 from typing import Any
 
+import threadpoolctl
 import uvicorn
 
 from breadth.errors import InputError
@@ -21,6 +24,10 @@ from breadth.service.state import Service
 
 _BACKLOG = 2048
 """Connections that may wait to be accepted."""
+_SWITCH = 0.001
+"""Seconds after which a search lets the thread that talks to clients go on."""
+_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS")
+"""What people set who know better."""
 
 
 class Server(uvicorn.Server):
@@ -36,6 +43,7 @@ class Server(uvicorn.Server):
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # nothing here depends on who asks
             lifespan="on",
             backlog=_BACKLOG,
             timeout_keep_alive=30,
@@ -121,6 +129,7 @@ def listen(settings: Settings) -> socket.socket:
 def serve(settings: Settings) -> None:
     """Serve in this process until a signal to stop comes."""
     logging.config.dictConfig(LOG_CONFIG)
+    limit_threads()
     taken = listen(settings)
     try:
         service = Service(settings)
@@ -131,6 +140,17 @@ def serve(settings: Settings) -> None:
     log_listening(settings, taken)
     Server(service).run(sockets=[taken])
     log_event("stopped")
+
+
+def limit_threads() -> None:
+    """Let requests be read while searches run, and the products of NumPy use one thread, unless the environment says.
+
+    They are small here, and many searches run at the same time. The threads of a BLAS would take the cores from each
+    other, and keep them busy while they wait. Scans of the collection have threads of their own.
+    """
+    sys.setswitchinterval(_SWITCH)
+    if not any(name in os.environ for name in _THREADS):
+        threadpoolctl.threadpool_limits(1, user_api="blas")
 
 
 def log_listening(settings: Settings, taken: socket.socket) -> None:

@@ -85,7 +85,7 @@ class Service:
         self.shelf.close()
 
 
-def _get_service(request: Request) -> Service:
+async def _get_service(request: Request) -> Service:  # as a coroutine it needs no thread
     service: Service = request.app.state.service
     return service
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import logging.config
 import multiprocessing
-import os
 import signal
 import socket
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -25,15 +23,13 @@ from typing import Any
 from breadth.errors import BreadthError, InputError
 from breadth.service.board import Board
 from breadth.service.logs import LOG_CONFIG, log_event
-from breadth.service.running import Server, listen, log_listening, start_reload
+from breadth.service.running import Server, limit_threads, listen, log_listening, start_reload
 from breadth.service.settings import Settings
 from breadth.service.state import Service
 
 _READY, _STOP, _STOP_AT_ONCE, _RELOAD = "ready", "stop", "stop at once", "reload"
 _PAUSE = 1.0
 """Seconds between the starts of two processes where the first has ended."""
-_CORES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""What tells the libraries below NumPy how many threads to use. They share the cores of the machine without asking."""
 
 
 def serve_together(settings: Settings) -> None:
@@ -114,8 +110,7 @@ class Crew:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=work, args=(self._settings, theirs, self._folder))
-        with _sharing_cores(self._settings.workers):
-            process.start()
+        process.start()
         theirs.close()  # the process has its own; it sees the end of the line when this one is gone
         return _Worker(process, ours, time.monotonic())
 
@@ -136,24 +131,12 @@ class Crew:
             self._tell(_STOP)
 
 
-@contextmanager
-def _sharing_cores(workers: int) -> Iterator[None]:
-    """Let a process that starts now use its share of the cores, where the environment does not say another number."""
-    share = str(max(1, (os.cpu_count() or 1) // workers))
-    set_here = [name for name in _CORES if name not in os.environ]
-    os.environ.update(dict.fromkeys(set_here, share))
-    try:
-        yield
-    finally:
-        for name in set_here:
-            del os.environ[name]
-
-
 def work(settings: Settings, orders: Connection, folder: str) -> None:
     """Serve in this process until the order to stop comes, or until nobody is there to give orders."""
     logging.config.dictConfig(LOG_CONFIG)
     for number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):  # a terminal sends them to all processes
         signal.signal(number, signal.SIG_IGN)
+    limit_threads()
     try:
         service = Service(settings, board=Board(folder))
         taken = listen(settings)

@@ -111,6 +111,8 @@ class Choice(Rules):
         """The options of the method. Their names are checked here: they must not hide an argument."""
         asked = {**(self.options or {}), **({} if self.prove is None else {"prove": self.prove})}
         method = METHODS[check_choice(self.method, "method", METHODS)]
+        if not asked:
+            return {}
         known = METHODS["coverage"].options if self.cover is not None else method.options
         for name in asked:
             if name not in known:
