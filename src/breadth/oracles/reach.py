@@ -98,10 +98,10 @@ class Candidates:
 
     def _raise_floor(self, scores: sweep.Floats, residuals: sweep.Floats, length: float, rounding: float) -> None:
         """Set `least` from a sample of the rows, so that few others must be looked at. `keep` rows score as much."""
-        step = len(scores) // max(_SAMPLE, _SLACK * self._keep)
+        step = len(scores) // max(_SAMPLE, _SLACK * self.keep)
         if step > 1:
             lower = scores[::step] - (length * residuals[::step] + rounding)
-            floor = float(np.partition(lower, -self._keep)[-self._keep])
+            floor = float(np.partition(lower, -self.keep)[-self.keep])
             with self._lock:
                 self.least = max(self.least, floor)
 
