@@ -2,8 +2,9 @@
 
 A query waits for `window` seconds. Those that come meanwhile, and that are asked with the same arguments, join it. If
 a search is running then, it waits on, and more of them can join: two searches at a time would share the cores, and a
-scan uses all of them. Only a search that takes long does not hold up the others, as long as a thread is free. A query
-that is wrong does not harm the others: if a search fails, its queries are searched for one by one.
+scan uses all of them. Only a search that takes long does not hold up the others, as long as a thread is free.
+
+A query that is wrong does not harm the others: if a search fails, its queries are searched for one by one.
 """
 
 from __future__ import annotations
