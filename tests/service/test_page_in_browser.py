@@ -225,7 +225,7 @@ def test_a_hasty_answer_is_followed_by_the_full_one(visit, running):
         visitor.wait()
     visitor.page.unroute("**/v1/inspect")
     asked = [("pool" in body, body.get("time_limit")) for body in bodies if body["parts"] == ["sets"]]
-    hasty, first, full = (False, 0.02), (True, 0.02), (False, None)
+    hasty, first, full = (False, 0.012), (True, 0.012), (False, None)
     assert asked == [hasty, full, first, full, first, hasty]  # the pool holds the whole collection, which is small
     check_against(visitor, running, 0.5, 0.95)
 

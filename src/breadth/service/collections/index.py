@@ -72,9 +72,10 @@ class ServedIndex:
         self._index.close()
 
     def _study(self, query: Any) -> Study:
-        if not self.count():
-            raise InputError("the collection is empty; add documents to the index")
-        oracle = self._index.oracle()
+        try:
+            oracle = self._index.oracle()
+        except InputError as error:
+            raise InputError("the collection is empty; add documents to the index") from error
 
         def make() -> Study:
             (asked,) = _as_vectors([query])

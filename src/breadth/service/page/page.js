@@ -9,9 +9,9 @@ import { drawMap, markMap, pointAt } from "./map.js";
 import { paintMatrices, showMatrices, watchMatrices } from "./matrices.js";
 import * as words from "./words.js";
 
-// While a slider moves, the service gets 20 ms, and only the most relevant passages to choose from where the whole takes
+// While a slider moves, the service gets 12 ms, and only the most relevant passages to choose from where the whole takes
 // longer. The full answer follows as soon as the slider rests.
-const HASTE = 0.02, POOL = 256, SLOW = 0.025, FIRST = 0.5, REST = 200;
+const HASTE = 0.012, POOL = 128, SLOW = 0.025, FIRST = 0.5, REST = 200;
 
 let query = "";            // the query whose candidates are shown
 let curve = null;          // the curve of `curveOf`
