@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ _PLAIN = """async (query) => {
 
 def main(rounds: int, folder: Path) -> None:
     """Measure, and write the page."""
-    results: dict[str, Any] = {"machine": machine(), "collections": {}}
+    results: dict[str, Any] = {"machine": machine(), "page": _read_haste(), "collections": {}}
     with browsing() as browser:
         results["machine"]["browser"] = browser.version
         for name in progress(list(_COLLECTIONS), "page"):
@@ -61,6 +62,14 @@ def main(rounds: int, folder: Path) -> None:
                 results["collections"][name] = _measure(visitor, rounds)
     report.save("page", results)
     render()
+
+
+def _read_haste() -> dict[str, float]:
+    """What the page allows the service while a slider moves."""
+    script = (files("breadth.service") / "page" / "page.js").read_text(encoding="utf-8")
+    found = re.search(r"HASTE = ([\d.]+), POOL = (\d+)", script)
+    assert found is not None
+    return {"haste_ms": round(1000 * float(found[1])), "pool": int(found[2])}
 
 
 def _make(name: str, place: Path) -> None:
@@ -179,7 +188,7 @@ def render() -> None:
     for name, seen in found["collections"].items():
         plain = float(np.median(seen["plain"]))
         rows = [_row(way, moves, plain) for way, moves in seen["moves"].items()]
-        parts += [f"## {_TITLES[name]}", "", _ABOUT[name], "", report.table(_HEAD, rows), ""]
+        parts += [f"## {_TITLES[name]}", "", _ABOUT[name].format(**found["page"]), "", report.table(_HEAD, rows), ""]
         every = [move["first"] for moves in seen["moves"].values() for move in moves]
         parts += [
             f"A plain search of the same service, asked from the same page, takes {plain:.1f} ms (median). The first "
@@ -212,8 +221,8 @@ _ABOUT = {
     "tiled": (
         "Wikipedia passages (all-MiniLM-L6-v2), over and over, perturbed each time. This is as redundant as a "
         "collection gets: the best set for a small θ or `distinct` is spread over thousands of rows, and the solver "
-        "takes seconds for it. So the page first shows what is found among the 128 most relevant passages, and then "
-        "the full answer."
+        "takes seconds for it. So the page first shows what is found within {haste_ms} ms among the {pool} most "
+        "relevant passages, and then the full answer."
     ),
 }
 _OPENING = """\
