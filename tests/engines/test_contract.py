@@ -68,6 +68,8 @@ def test_a_missing_package_is_named(name, monkeypatch):
             for loaded in [one for one in sys.modules if one.split(".")[0] == module]:
                 monkeypatch.delitem(sys.modules, loaded)
             monkeypatch.setitem(sys.modules, module, None)
+    for loaded in [one for one in sys.modules if one.startswith(f"breadth.engines.{name}")]:
+        monkeypatch.delitem(sys.modules, loaded)  # it may hold the package
     for opener in filter(None, (engine.open, engine.aopen)):
         with pytest.raises(MissingExtraError, match=rf"\.\[{re.escape(engine.extra)}\]"):
             open_nowhere(opener)

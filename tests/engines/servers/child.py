@@ -28,22 +28,25 @@ class Server:
 
     def kill(self) -> None:
         """End the server and all its processes at once, as a crash of the machine does."""
-        for pid in _descendants(self.process.pid):
-            with suppress(ProcessLookupError):  # a process may end with the one that started it
-                os.kill(pid, signal.SIGKILL)
+        _signal(_descendants(self.process.pid), signal.SIGKILL)
         self.process.wait()
 
     @contextmanager
     def halted(self) -> Iterator[None]:
         """Halt the server and all its processes: its port stays open, but it answers nothing."""
         processes = _descendants(self.process.pid)
-        for pid in processes:
-            os.kill(pid, signal.SIGSTOP)
+        _signal(processes, signal.SIGSTOP)
         try:
             yield
         finally:
-            for pid in processes:
-                os.kill(pid, signal.SIGCONT)
+            _signal(processes, signal.SIGCONT)
+
+
+def _signal(processes: list[int], number: signal.Signals) -> None:
+    """Send a signal to processes, some of which may have ended meanwhile."""
+    for pid in processes:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def _descendants(pid: int) -> list[int]:
