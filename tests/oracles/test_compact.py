@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import breadth
 from breadth import ArrayOracle, InputError
-from breadth.oracles import CompactOracle
+from breadth.oracles import CompactOracle, reach
 from breadth.oracles.compact import oracle as module
 from breadth.testing.promises import assert_above, assert_mean, assert_rows, assert_top, brute_force
 from tests.synthetic import SHAPES, clustered, isotropic, query_near
@@ -67,6 +67,20 @@ def test_many_directions_at_once(rng, n, d, count):
     thresholds = np.quantile(brute_force(E, W), 0.9, axis=1)
     for most in (1, max(40, n // 10), 2 * n):
         assert_above(compact, E, W, thresholds, np.full(count, most))
+
+
+def test_a_sample_that_misleads_costs_a_second_pass_and_nothing_else(rng, kernel, monkeypatch):
+    n, m = 20_000, 200
+    E = isotropic(rng, n, 32).astype(np.float32)
+    W = isotropic(rng, 12, 32)
+    step = n // (reach._WITNESSES * n // (reach._SLACK * m))
+    for number, w in enumerate(W[:6]):  # the sample sees near-copies of these directions; hardly any other row is near
+        E[step * 12 * number : step * 12 * (number + 1) : step] = w
+    passes = []
+    sweep = reach._sweep_for_top
+    monkeypatch.setattr(reach, "_sweep_for_top", lambda *a: (passes.append(len(a[1])), sweep(*a)))
+    assert_top(CompactOracle.build(E), E, W, m)
+    assert passes == [12, 6]
 
 
 def test_the_residual_bounds_every_error(rng):

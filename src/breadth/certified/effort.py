@@ -29,6 +29,8 @@ class Effort:
     """A collection of at most so many rows is held as a whole, if its ids are 0 … n-1, and never searched."""
     low_theta: float = 0.45
     """Below this θ, relevance says little about which rows belong to good sets, and more of the collection is tried."""
+    spread_theta: float = 0.5
+    """Up to this θ, rows from all over the collection are fetched first, where it can be searched by threshold."""
     whole_when_low: int = 50_000
     """The same as `whole` for θ < `low_theta`; other collections of that size are searched by the other methods too."""
 

@@ -23,7 +23,7 @@ class Held:
     def __init__(self, problem: Problem, ids: Ids, rows: Array) -> None:
         self._problem = problem
         self.ids, self.rows = ids, np.ascontiguousarray(rows)
-        self._flat = _flatten(problem, rows)
+        self._flat = _flatten(problem, self.rows)
         self._ones = np.ones(len(rows), dtype=np.float32)
 
     def __len__(self) -> int:
@@ -35,10 +35,10 @@ class Held:
         new = ~np.isin(ids, self.ids)
         count = int(np.count_nonzero(new))
         if count:
-            fresh = rows[first][new]
+            fresh, alike = rows[first[new]], self._flat is self.rows
             self.ids = np.concatenate((self.ids, ids[new]))
             self.rows = np.concatenate((self.rows, fresh))
-            self._flat = np.concatenate((self._flat, _flatten(self._problem, fresh)))
+            self._flat = self.rows if alike else np.concatenate((self._flat, _flatten(self._problem, fresh)))
             self._ones = np.ones(len(self.ids), dtype=np.float32)
         return count
 

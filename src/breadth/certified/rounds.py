@@ -24,6 +24,9 @@ class Search:
         self._tolerance, self._effort = tolerance, bench.effort
         self._idle = 0
         self._explored = False
+        # The first rows are not those of the set, so a long search for sets among them is in vain.
+        far = bench.problem.theta <= self._effort.spread_theta and bench.problem.k > self._effort.few
+        self._lightly = far and not self._holds_everything()
         self.rounds = 0
 
     @property
@@ -48,15 +51,24 @@ class Search:
                 yield from self._bound_by_relevance()
                 return "time_limit"
             stopped = yield from self._price()
-            if stopped is not None:
+            if stopped is None:
+                settle(self.bench, lightly=self._lightly)
+            elif not self._improves_fully():
                 return stopped
-            settle(self.bench)
         return "rounds"
+
+    def _improves_fully(self) -> bool:
+        """Whether a full search finds a better set, where all rounds so far were settled lightly."""
+        if not self._lightly:
+            return False
+        self._lightly, before = False, self.bench.value
+        settle(self.bench)
+        return self.bench.value > before
 
     def _settle_first(self) -> Asking[None]:
         """Settle on the rows that were fetched first; where much is left open, from more starts."""
         bench, effort = self.bench, self._effort
-        settle(bench)
+        settle(bench, lightly=self._lightly)
         if bench.is_closed() or bench.clock.is_over():
             return
         if bench.problem.k <= effort.few:
@@ -93,7 +105,10 @@ class Search:
             self._explored = True
             yield from starts.start_everywhere(bench, self._facts.size)
             return None
-        return "swap_optimal" if new == 0 or bound.gap > (1.0 - effort.slow) * before else None
+        if new == 0 or bound.gap > (1.0 - effort.slow) * before:
+            return "swap_optimal"
+        self._lightly = False
+        return None
 
     def _may_explore(self) -> bool:
         """Whether so much is left open for so small a k that greedy over the whole collection is worth its scans."""

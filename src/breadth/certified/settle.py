@@ -10,14 +10,14 @@ from breadth.picking import pick_aligned, pick_greedily, spread_firsts
 from breadth.products import multiply
 
 
-def settle(bench: Bench, *, again: bool = False, lightly: bool = False) -> None:
+def settle(bench: Bench, *, again: bool = False, lightly: bool = False, roughly: bool = False) -> None:
     """Improve set and dual vector until no held row improves either, or the time is up.
 
     `again`: the rows are the same as the last time, so the dual vector stays and the time goes into the search for
-    sets. `lightly`: one start, swaps, and a rough dual vector.
+    sets. `lightly`: sets from one start, and swaps. `roughly`: a rough dual vector.
     """
     if not again:
-        improve_dual_vector(bench, finely=not lightly)
+        improve_dual_vector(bench, finely=not roughly)
         _start(bench, lightly)
     bench.improve(bench.chosen.copy())  # the set may be from before the block grew
     rate = 0.0 if lightly else _choose_rate(bench, again)

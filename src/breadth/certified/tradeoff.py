@@ -78,7 +78,7 @@ def _settle_points(points: Sequence[_Point]) -> None:
     for place, point in enumerate(points):
         if point.bench.clock.is_over():
             return
-        settle(point.bench, lightly=True)
+        settle(point.bench, lightly=True, roughly=True)
         if place:
             before = points[place - 1].bench.chosen_ids
             point.bench.improve_from(point.bench.held.find(before)[None])

@@ -25,6 +25,11 @@ gather = vnni.gather if CODED else plain.gather
 MOST_SWAPS = 10_000
 """Swaps from one start, at the most: there is no known case that takes more than a few hundred."""
 
+_NEVER = 1 << 62
+"""A turn at which every row is free."""
+_DENSE = 6
+"""Looking at all rows side by side takes as long as looking at one in so many by itself."""
+
 _gram = types.Array(float32, 2, "C", readonly=True)
 _vector = types.Array(float64, 1, "C", readonly=True)
 _row = types.Array(float32, 1, "C", readonly=True)
@@ -257,6 +262,87 @@ def _exchange(gram, coupling, merits, new, old):
         merits[i] += coupling * (np.float64(gram[old, i]) - np.float64(gram[new, i]))
 
 
+@njit(nogil=True, cache=True)
+def _choose_member(gram, coupling, merits, members, floors, row, turn, free_at):
+    """What F gains at the most when a row replaces a member that is free at this turn, and which member that is."""
+    gain, column = -np.inf, -1
+    for c in range(len(members)):
+        if free_at[members[c]] <= turn:
+            value = _exchange_gain(merits[row], np.float64(gram[row, members[c]]), floors[c], coupling)
+            if value > gain:
+                gain, column = value, c
+    return gain, column
+
+
+@njit(nogil=True, cache=True)
+def _choose_from_all(gram, coupling, merits, members, floors, inside, turn, free_at, gains):
+    """The row that gains most, from the gains of all rows, member by member: rows lie side by side in memory."""
+    gains[:] = -np.inf
+    for c in range(len(members)):
+        if free_at[members[c]] <= turn:
+            line = gram[members[c]]
+            for i in range(len(gains)):
+                value = _exchange_gain(merits[i], np.float64(line[i]), floors[c], coupling)
+                gains[i] = value if value > gains[i] else gains[i]
+    new = -1
+    for i in range(len(gains)):
+        if not inside[i] and free_at[i] <= turn and (new < 0 or gains[i] > gains[new]):
+            new = i
+    return new
+
+
+@njit(nogil=True, cache=True)
+def _choose_exchange(gram, coupling, merits, members, floors, lowest, inside, turn, free_at, gains):
+    """The exchange that gains most where any set is allowed: the gain, the row (-1: none), and which member.
+
+    A row cannot gain more than its marginal value less `lowest`. Where that excludes most rows, only the others are
+    looked at.
+    """
+    leader = -1
+    for i in range(len(merits)):
+        if not inside[i] and free_at[i] <= turn and (leader < 0 or merits[i] > merits[leader]):
+            leader = i
+    if leader < 0:
+        return -np.inf, -1, -1
+    bar, _ = _choose_member(gram, coupling, merits, members, floors, leader, turn, free_at)
+    count = 0
+    for i in range(len(merits)):
+        count += merits[i] - lowest >= bar
+    if _DENSE * count > len(merits):
+        new = _choose_from_all(gram, coupling, merits, members, floors, inside, turn, free_at, gains)
+        gain, column = _choose_member(gram, coupling, merits, members, floors, new, turn, free_at)
+        return gain, new if column >= 0 else -1, column
+    gain, new, column = -np.inf, -1, -1
+    for i in range(len(merits)):
+        if merits[i] - lowest >= bar and not inside[i] and free_at[i] <= turn:
+            value, member = _choose_member(gram, coupling, merits, members, floors, i, turn, free_at)
+            if value > gain:
+                gain, new, column = value, i, member
+    return gain, new, column
+
+
+@njit(nogil=True, cache=True)
+def _choose_allowed(
+    gram, coupling, rules, clashes, counts, spent, merits, members, floors, lowest, inside, turn, free_at, least, better
+):
+    """The exchange that gains most, and more than `least`, under rules: the gain, the row (-1: none), which member.
+
+    Rows that are not free at this turn may move all the same if the gain is more than `better`.
+    """
+    gain, new, column = least, -1, -1
+    for i in range(len(merits)):
+        if inside[i] or merits[i] - lowest <= gain:
+            continue
+        for c in range(len(members)):
+            value = _exchange_gain(merits[i], np.float64(gram[i, members[c]]), floors[c], coupling)
+            held = free_at[i] > turn or free_at[members[c]] > turn
+            if value <= gain or (held and value <= better):
+                continue
+            if _is_exchangeable(rules, clashes, counts, spent, i, members[c]):
+                gain, new, column = value, i, c
+    return gain, new, column
+
+
 @njit(int64(_vector, _gram, float64, _rules, _places, float64, int64), nogil=True, cache=True)
 def swap(linear, gram, coupling, rules, chosen, least_gain, most):
     size = len(linear)
@@ -266,18 +352,19 @@ def swap(linear, gram, coupling, rules, chosen, least_gain, most):
     inside = np.zeros(size, dtype=np.bool_)
     inside[chosen] = True
     max_norm = _max_norm(gram, size)
-    floors = np.empty(len(chosen))
+    floors, gains, free_at = np.empty(len(chosen)), np.empty(size), np.zeros(size, dtype=np.int64)
     for done in range(most):
         lowest = _set_floors(gram, coupling, merits, chosen, max_norm, floors)
-        gain, new, column = least_gain, -1, -1
-        for i in range(size):
-            if inside[i] or merits[i] - lowest <= gain:
-                continue
-            for c in range(len(chosen)):
-                value = _exchange_gain(merits[i], np.float64(gram[i, chosen[c]]), floors[c], coupling)
-                if value > gain and (rules.free or _is_exchangeable(rules, clashes, counts, spent, i, chosen[c])):
-                    gain, new, column = value, i, c
-        if new < 0:
+        if rules.free:
+            gain, new, column = _choose_exchange(
+                gram, coupling, merits, chosen, floors, lowest, inside, 0, free_at, gains
+            )
+        else:
+            gain, new, column = _choose_allowed(
+                gram, coupling, rules, clashes, counts, spent, merits, chosen, floors, lowest, inside, 0, free_at,
+                least_gain, np.inf,
+            )  # fmt: skip
+        if new < 0 or gain <= least_gain:
             return done
         old = chosen[column]
         _exchange(gram, coupling, merits, new, old)
@@ -322,22 +409,24 @@ def tabu(linear, gram, coupling, rules, chosen, current, merits, free_at, totals
     inside = np.zeros(size, dtype=np.bool_)
     inside[current] = True
     max_norm = _max_norm(gram, size)
-    floors = np.empty(k)
+    floors, gains = np.empty(k), np.empty(size)
     for turn in range(now, now + iterations):
         lowest = _set_floors(gram, coupling, merits, current, max_norm, floors)
-        gain, new, column = -np.inf, -1, -1
-        for i in range(size):
-            if inside[i] or merits[i] - lowest <= gain:
-                continue
-            held = free_at[i] > turn
-            for c in range(k):
-                value = _exchange_gain(merits[i], np.float64(gram[i, current[c]]), floors[c], coupling)
-                if value > gain:
-                    # A row that is held may move all the same if that gives the best set so far.
-                    if (held or free_at[current[c]] > turn) and totals[0] + value <= totals[1] + least_gain:
-                        continue
-                    if rules.free or _is_exchangeable(rules, clashes, counts, spent, i, current[c]):
-                        gain, new, column = value, i, c
+        # A row that is held may move all the same if that gives the best set so far.
+        better = totals[1] + least_gain - totals[0]
+        if rules.free:
+            gain, new, column = _choose_exchange(
+                gram, coupling, merits, current, floors, lowest, inside, _NEVER, free_at, gains
+            )
+            if gain <= better:
+                gain, new, column = _choose_exchange(
+                    gram, coupling, merits, current, floors, lowest, inside, turn, free_at, gains
+                )
+        else:
+            gain, new, column = _choose_allowed(
+                gram, coupling, rules, clashes, counts, spent, merits, current, floors, lowest, inside, turn, free_at,
+                -np.inf, better,
+            )  # fmt: skip
         if new < 0:
             continue
         old = current[column]

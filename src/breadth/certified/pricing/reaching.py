@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from breadth.arrays import Ids, Vector
+from breadth.arrays import Ids, Mask, Vector
 from breadth.certified.effort import Effort
 from breadth.certified.pricing.examine import examine
 from breadth.certified.pricing.question import Priced, Question
@@ -39,14 +39,17 @@ class ReachPricing:
 
     def __init__(self, problem: Problem, facts: Facts, effort: Effort) -> None:
         self._problem, self._facts, self._effort = problem, facts, effort
-        self._known: list[_MostRelevant | _Neighbourhood] = []
+        self._relevant: _MostRelevant | None = None
+        self._around: _Neighbourhood | None = None
         self._explored = 0
 
     def begin(self, count: int) -> Asking[Ids]:
-        """About the `count` most relevant ids."""
+        """About the `count` most relevant ids; for a low θ ids from all over the collection, without a search."""
+        if self._problem.theta <= self._effort.spread_theta and count >= 2 * self._problem.k:
+            return np.arange(count) * (self._facts.size // count)
         most = np.array([max(4 * count, self._facts.size // _RELEVANT)])
         (found,) = yield from Above(self._problem.query[None], np.array([-np.inf]), most)
-        self._known.append(_MostRelevant(self._problem, found.ceiling, found.ids, self._facts.max_squared_norm))
+        self._relevant = _MostRelevant(self._problem, found, self._facts.max_squared_norm)
         if len(found.ids) < count:
             return np.asarray((yield from Top(self._problem.query[None], count)).ids[0])
         return np.sort(_lead(found, -np.inf, count)[0])
@@ -55,8 +58,9 @@ class ReachPricing:
         """Look at every row above the lowest member for the set, and above the threshold for the bound."""
         for_set, for_bound = yield from self._reach(question)
         settles = for_set.ceiling <= question.lowest
-        moving, ceiling = _lead(for_bound, question.threshold, self._effort.fetched)
-        if not settles and self._explored < _EXPLORATIONS:
+        explores = not settles and self._explored < _EXPLORATIONS
+        moving, ceiling = _lead(for_bound, question.threshold, 8 * _FEW if explores else self._effort.fetched)
+        if explores:
             self._explored += 1
             leading = np.union1d(_lead(for_set, -np.inf, _FEW)[0], moving[:_FEW])
             found = yield from examine(question, leading, moving, keep_all=True)
@@ -77,15 +81,16 @@ class ReachPricing:
         """The rows above the thresholds of set and bound: from an earlier pass if that suffices, else by a new one."""
         directions = np.vstack((question.w_set, question.w_dual))
         thresholds = np.array([question.lowest, question.threshold])
-        known = [rows for rows in self._known if rows.suffice(directions, thresholds)]
         size = self._facts.size
-        if known:
-            for_set, for_bound = yield from Above(directions, thresholds, np.array([size, size]), known[-1].ids)
-            return for_set, for_bound
+        for known in (self._around, self._relevant):
+            if known is not None and known.suffice(directions, thresholds):
+                near = known.near(directions, thresholds)
+                for_set, for_bound = yield from Above(directions, thresholds, np.array([size, size]), near)
+                return for_set, for_bound
         margin = _MARGIN * self._problem.coupling * np.sqrt(self._problem.k)
         most = np.full(2, max(self._effort.fetched, size // _REMEMBERED))
         for_set, for_bound = yield from Above(directions, thresholds - margin, most)
-        self._known[1:] = [_Neighbourhood.around(directions, (for_set, for_bound), self._facts.max_squared_norm)]
+        self._around = _Neighbourhood.around(directions, (for_set, for_bound), self._facts.max_squared_norm)
         return for_set, for_bound
 
     def _reach_by_member(self, question: Question, within: Ids | None) -> Asking[tuple[Ids, bool]]:
@@ -103,22 +108,25 @@ class ReachPricing:
 
 @dataclass(frozen=True, eq=False)
 class _MostRelevant:
-    """The most relevant rows: no other row has a relevance above `ceiling`."""
+    """The most relevant rows: no other row has a relevance above `found.ceiling`."""
 
     problem: Problem
-    ceiling: float
-    ids: Ids
+    found: Reached
     max_squared_norm: float
 
     def suffice(self, directions: Vector, thresholds: Vector) -> bool:
         """Whether no other row can be above these thresholds for these directions."""
-        return all(
-            self._largest_score(w) + _ROUNDING * float(np.linalg.norm(w)) <= threshold
-            for w, threshold in zip(directions, thresholds, strict=True)
-        )
+        others = np.array([self.found.ceiling])
+        return not any(self._may_exceed(others, w, t)[0] for w, t in zip(directions, thresholds, strict=True))
 
-    def _largest_score(self, w: Vector) -> float:
-        """What a row of at most the ceiling's relevance can score.
+    def near(self, directions: Vector, thresholds: Vector) -> Ids:
+        """Those of the rows that their relevance lets be above one of the thresholds."""
+        relevance = np.asarray(self.found.at_most, dtype=np.float64)
+        may = [self._may_exceed(relevance, w, t) for w, t in zip(directions, thresholds, strict=True)]
+        return np.asarray(self.found.ids[np.logical_or.reduce(may)])
+
+    def _may_exceed(self, relevance: Vector, w: Vector, threshold: float) -> Mask:
+        """Whether rows of at most these relevances can score above a threshold.
 
         With w = αq + w⊥, a row of relevance c scores at most αc + ‖w⊥‖ √(‖e‖² - c²), for a unit q: concave in c, with
         its largest value at c = α‖e‖/‖w‖. A relevance from outside is a coordinate of its own: αc + ‖w⊥‖‖e‖.
@@ -127,11 +135,13 @@ class _MostRelevant:
         length = float(np.linalg.norm(q))
         alpha = float(w @ q) / length
         across = float(np.linalg.norm(w - alpha * q / length))
-        c = self.ceiling / length
+        c = relevance / length
         if self.problem.similarity_dim is not None:
-            return alpha * c + across * max_norm if alpha >= 0.0 else np.inf
-        c = min(c, alpha * max_norm / max(float(np.hypot(alpha, across)), 1e-30))
-        return alpha * c + across * float(np.sqrt(max(self.max_squared_norm - c * c, 0.0)))
+            most = alpha * c + across * max_norm if alpha >= 0.0 else np.full(len(c), np.inf)
+        else:
+            c = np.minimum(c, alpha * max_norm / max(float(np.hypot(alpha, across)), 1e-30))
+            most = alpha * c + across * np.sqrt(np.maximum(self.max_squared_norm - c * c, 0.0))
+        return np.asarray(most + _ROUNDING * float(np.linalg.norm(w)) > threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +158,10 @@ class _Neighbourhood:
         ceilings = np.array([reached.ceiling for reached in found])
         ids = np.sort(np.concatenate((found[0].ids, found[1].ids)), kind="stable")  # merges two sorted runs
         return cls(directions, ceilings, ids[np.concatenate((ids[1:] != ids[:-1], [True]))], max_squared_norm)
+
+    def near(self, directions: Vector, thresholds: Vector) -> Ids:
+        """All of the rows."""
+        return self.ids
 
     def suffice(self, directions: Vector, thresholds: Vector) -> bool:
         """Whether no other row can be above these thresholds for these directions."""
