@@ -20,6 +20,7 @@ LAYERS = [
     "errors",
     "display",
     "frames",
+    "altering",
     "arrays",
     "bootstrap",
     "clock",

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from breadth import drivers
+from breadth.altering import alter
 from breadth.certified import tradeoff
 from breadth.checks import (
     check_choice,
@@ -288,7 +289,7 @@ class _Asked:
                 wishes[name] = getattr(setting, name)
         numbered = hasattr(oracle, "scores") or hasattr(oracle, "above")
         constraints = read_constraints(Scope(oracle.size, numbered, problem.k), **wishes)
-        return engine, replace(problem, sharpness=setting.sharpness, constraints=constraints)
+        return engine, alter(problem, sharpness=setting.sharpness, constraints=constraints)
 
     def tell(self, selection: Selection) -> Selection:
         """The selection, which says how many rows were asked for if fewer match a filter."""
@@ -378,6 +379,8 @@ def _read_cover(cover: float, method: str, options: dict[str, Any]) -> tuple[str
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The constraints among keyword arguments, and the others."""
+    if not options:
+        return {}, {}
     wishes = {name: options[name] for name in list_arguments() if name in options}
     return wishes, {name: value for name, value in options.items() if name not in wishes}
 
@@ -398,9 +401,9 @@ def _check_time_limit(time_limit: Any) -> float:
 
 def _make_explainable(selection: Selection, problem: Problem, oracle: Oracle) -> Selection:
     """The selection, able to explain itself."""
-    at_theta = replace(problem, theta=selection.theta)
+    at_theta = problem if selection.theta == problem.theta else alter(problem, theta=selection.theta)
 
     def give_reasons() -> Explanation:
         return name_reasons(oracle, drivers.run(explain(at_theta, describe(oracle), selection.ids), oracle))
 
-    return replace(name_rows(oracle, selection), explainer=give_reasons)
+    return alter(name_rows(oracle, selection), explainer=give_reasons)

@@ -97,8 +97,8 @@ def check_query(query: Any, dim: int) -> Vector:
             f"query must be float32, float64 or float16, got {vector.dtype}; convert it, e.g. with .astype('float32')"
         )
     vector = vector.astype(np.float64)
-    with np.errstate(over="ignore"):  # the length of very long vectors is infinite
-        length = float(np.linalg.norm(vector))
+    with np.errstate(over="ignore", invalid="ignore"):  # the length of very long vectors is infinite
+        length = math.sqrt(float(vector @ vector))
     if not math.isfinite(length) and not np.isfinite(vector).all():
         raise InputError("query holds NaN or infinity; pass finite numbers")
     if length == 0.0:

@@ -7,12 +7,16 @@ import time
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar, cast
 
+import numpy as np
+
 from breadth.clock import Clock
 from breadth.errors import OracleError
 from breadth.oracles.protocol import AsyncOracle, Oracle
 from breadth.requests import Asking, Request, Rows, Top, TopRows, count_bytes
 
 Result = TypeVar("Result")
+_PLAIN = (tuple, list, np.ndarray)
+"""Most answers. To ask whether something can be awaited takes longer."""
 
 
 def run(solver: Asking[Result], oracle: Oracle) -> Result:
@@ -20,7 +24,7 @@ def run(solver: Asking[Result], oracle: Oracle) -> Result:
     task = Task(solver)
     while task.request is not None:
         answer = task.request.ask(oracle)
-        if inspect.isawaitable(answer):
+        if not isinstance(answer, _PLAIN) and inspect.isawaitable(answer):
             if inspect.iscoroutine(answer):
                 answer.close()
             raise OracleError(f"{type(oracle).__name__} answers asynchronously; use `await breadth.aselect(…)`")

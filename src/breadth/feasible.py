@@ -16,6 +16,7 @@ Where the parts say all there is to say, the relaxation loses nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,6 +95,7 @@ def allows(rules: Rules, sets: Positions) -> Mask:
     return mask
 
 
+@cache
 def free_rules() -> Rules:
     """The rules that allow every set."""
     nothing = np.empty(0, dtype=np.int64)

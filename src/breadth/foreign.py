@@ -22,6 +22,8 @@ def to_array(value: Any, name: str) -> Numbers:
     float32, which holds them exactly. The columns of a data frame must all be floats: they become the columns of the
     array. A column of lists, which are all of one length, gives an array with a row for each list.
     """
+    if type(value) is np.ndarray and value.dtype.kind == "f" and value.dtype.isbuiltin == 1:
+        return value  # the usual case, which small inputs should not wait for
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"{name} is a masked array, and breadth ignores masks; pass the valid rows as a plain array")
     try:

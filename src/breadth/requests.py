@@ -284,19 +284,22 @@ def _count_found(request: Top | TopRows, name: str, ids: Any, scores: Any, least
             f"the oracle's {name}() was asked for {m} rows for each of {b} directions, "
             f"but answered with ids of shape {shape} and scores of shape {np.shape(scores)}"
         )
-    missing = np.asarray(ids) < 0
-    width = int(shape[1] - missing.sum(axis=1).max()) if missing.any() else shape[1]
-    if missing[:, :width].any():
-        raise OracleError(f"the oracle's {name}() answered with a negative id; -1 may only fill the end of a line")
+    width = shape[1]
     ordered = np.sort(ids, axis=1)
-    if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
+    if ordered.size and (ordered.item(0) if b == 1 else ordered[:, 0].min()) < 0:
+        missing = np.asarray(ids) < 0
+        width = int(shape[1] - missing.sum(axis=1).max())
+        if missing[:, :width].any():
+            raise OracleError(f"the oracle's {name}() answered with a negative id; -1 may only fill the end of a line")
+    repeated = ordered[:, 1:] == ordered[:, :-1]
+    if repeated.any() and (repeated & (ordered[:, 1:] >= 0)).any():
         raise OracleError(f"the oracle's {name}() answered with the same id twice for one direction")
     if b and width < min(least, m):
         raise OracleError(
             f"the oracle's {name}() found {width} of the {m} rows it was asked for, and at least {min(least, m)} are "
             "needed; let the engine search further (nprobe, ef_search), or use the default method"
         )
-    return width
+    return int(width)
 
 
 def _parts(lengths: Sequence[int]) -> list[slice]:

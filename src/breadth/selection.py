@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from breadth.altering import alter
 from breadth.arrays import Array, Ids, Vector
 from breadth.display import list_briefly, make_html_table
 from breadth.errors import OracleError
@@ -192,7 +193,7 @@ class Selection:
 
     def with_stats(self, **more: Any) -> Selection:
         """Return the same selection with further entries in `stats`."""
-        return replace(self, stats={**self.stats, **more})
+        return alter(self, stats={**self.stats, **more})
 
     def after_lacking_rows(self, count: int) -> Selection:
         """Return the same selection, found on an engine that returned so many rows fewer than it was asked for.
@@ -247,7 +248,7 @@ def conclude(
     if problem.k != len(ids):
         noticed["asked"] = problem.k
         problem = replace(problem, k=len(ids))
-    relevance, redundancy = float(scores.mean()), problem.redundancy(rows)
+    relevance, redundancy = float(scores.sum()) / len(scores), problem.redundancy(rows)
     objective = problem.weigh(relevance, redundancy)
     certificate = None
     if bound is not None:

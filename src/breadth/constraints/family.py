@@ -108,12 +108,14 @@ class Constraints:
 
     def clash(self, pairs: Pairs) -> Mask:
         """Which pairs of rows may not be in one set. A row does not clash with itself."""
-        mask = np.zeros((len(pairs.left), len(pairs.right)), dtype=bool)
-        for wish in self.wishes:
-            clashes = wish.clash(pairs)
-            if clashes is not None:
-                mask |= clashes
-        mask &= pairs.left[:, None] != pairs.right
+        found = [clashes for wish in self.wishes if (clashes := wish.clash(pairs)) is not None]
+        if not found:
+            return np.zeros((len(pairs.left), len(pairs.right)), dtype=bool)
+        mask: Mask = np.logical_or.reduce(found) if len(found) > 1 else found[0].copy()
+        if pairs.left is pairs.right:
+            mask.ravel()[:: len(mask) + 1] = False
+        else:
+            mask &= pairs.left[:, None] != pairs.right
         return mask
 
     def label(self, ids: Ids) -> tuple[npt.NDArray[np.object_], int] | None:
@@ -135,9 +137,10 @@ class Constraints:
     def make_rules(self, pairs: Pairs, k: int, locked: Positions) -> Rules:
         """The wishes for the rows of a block (with themselves), as arrays that the kernels read."""
         ids = pairs.left
-        apart = np.zeros((len(ids), len(ids)), dtype=np.uint8)
         if self.limits_pairs:
-            apart[:] = self.clash(pairs)
+            apart = np.ascontiguousarray(self.clash(pairs)).view(np.uint8)
+        else:
+            apart = np.zeros((len(ids), len(ids)), dtype=np.uint8)
         group, room = self._number_groups(ids, k)
         stays = np.zeros(len(ids), dtype=bool)
         stays[locked] = True

@@ -50,7 +50,12 @@ def current() -> Kernels:
 def describe() -> dict[str, str]:
     """What does the work: the kernels, and how they scan codes for a batch of directions."""
     kernels = current()
-    return {"kernels": kernels.NAME, "batches": f"VNNI, {kernels.CODED} directions" if kernels.CODED else "float32"}
+    return {"kernels": kernels.NAME, "batches": _name_batches(kernels.CODED)}
+
+
+@cache
+def _name_batches(coded: int) -> str:
+    return f"VNNI, {coded} directions" if coded else "float32"
 
 
 def find_cache() -> str | None:

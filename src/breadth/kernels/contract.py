@@ -7,13 +7,76 @@ On a block of rows, `gram` holds their similarities (float32, perhaps with room 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from breadth.arrays import Array, Matrix, Positions, Vector
+from breadth.arrays import Array, Mask, Matrix, Positions, Vector
 from breadth.feasible import Parts, Rules
+
+ROUNDING = 2e-6
+"""What float32 similarities change in an eigenvalue, for each row."""
+UNDECIDED = 0.02
+"""Weight of a row in the choice of a diagonal, at least; ¼ is the weight of one that is half in the set."""
+STEPS, MOST_STEPS = 256, 20_000
+"""Steps of a relaxation in one call, and in all."""
+
+
+class Aims(NamedTuple):
+    """How far `settle` goes. The first six are those of `breadth.certified.effort`.
+
+    least        a gap that counts as closed
+    least_gain   what a swap must gain to count
+    spread       the unit of open gaps
+    """
+
+    starts: int
+    rough: float
+    fine: float
+    tabu: int
+    tight_rows: int
+    eigen: float
+    least: float
+    least_gain: float
+    spread: float
+
+
+class Settle(Protocol):
+    """All that is done on a block of rows with an even sharpness and no budget, in one call."""
+
+    def __call__(
+        self,
+        linear: Vector,
+        gram: Matrix,
+        rules: Rules,
+        k: int,
+        coupling: float,
+        locked: Positions,
+        parts: Parts,
+        twins: Positions,
+        supply: float,
+        aims: Aims,
+        chosen: Positions,
+        totals: Vector,
+        x: Vector,
+        slope: Vector,
+        survivors: Mask,
+        left: Mask,
+        inner_x: Vector,
+    ) -> tuple[int, int]:
+        """The best set and its bound, by the steps of `breadth.certified.shortlist.search`; where it ended, and swaps.
+
+        locked, parts, twins, supply    as in `breadth.shortlist.table.Table`
+        chosen                          becomes the set
+        totals                          its value, the bound, whether rows outside the block can be in a better set
+                                        (1 or 0) in the last and in the first relaxation, and the bound of the first
+        x, slope, survivors             those of the first relaxation
+        left, inner_x                   the rows that can be in a better set, and the x of the last relaxation
+
+        It ended: 0, there are fewer than k rows; 1, all is done; 2 or 3, the first or the second tightening of the
+        bound goes on with an eigenvalue.
+        """
 
 
 class Kernels(Protocol):
@@ -34,6 +97,10 @@ class Kernels(Protocol):
     @property
     def CODED(self) -> int:  # noqa: N802
         """How many directions may share a pass of `gather`, or half or a quarter of them; 0 where `scan` is faster."""
+
+    @property
+    def settle(self) -> Settle | None:
+        """`Settle`, or None where calling the others one by one takes no longer."""
 
     def inner(self, rows: Vector, direction: Vector) -> Vector:
         """Inner products of rows with one direction, in float64. Copies of a row get the same number."""

@@ -20,6 +20,7 @@ NAME = "numpy"
 STEPS_AT_ONCE = 1 << 15
 SPREADS = False
 CODED = 0
+settle = None
 _ROWS_AT_ONCE = 4096
 MOST_SWAPS = 10_000
 _CANDIDATES_AT_ONCE = 64

@@ -112,7 +112,7 @@ class ArrayOracle:
 
     def rows(self, ids: Ids) -> Array:
         """Return the rows with these ids, in the precision that the oracle computes in."""
-        if len(ids) and np.array_equal(ids, np.arange(ids[0], ids[0] + len(ids))):
+        if len(ids) and ids[-1] - ids[0] == len(ids) - 1 and np.array_equal(ids, np.arange(ids[0], ids[-1] + 1)):
             rows = self._rows_between(int(ids[0]), int(ids[0]) + len(ids))  # consecutive rows are not copied
         else:
             rows = np.asarray(self._array[ids], dtype=self._compute)

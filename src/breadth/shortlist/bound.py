@@ -23,10 +23,10 @@ from breadth import kernels
 from breadth.arrays import Mask, Matrix, Positions, Vector
 from breadth.clock import Clock
 from breadth.feasible import Parts
-from breadth.shortlist.diagonal import NO_PAIRS, ROUNDING, FindDiagonal
+from breadth.kernels.contract import MOST_STEPS, ROUNDING, STEPS
+from breadth.shortlist.diagonal import NO_PAIRS, FindDiagonal
 from breadth.shortlist.table import Table
 
-_STEPS_AT_ONCE, _MOST_STEPS = 256, 20_000
 _PRICES = 12
 
 
@@ -163,10 +163,10 @@ def _climb(form: Form, x: Vector, aim: Aim, clock: Clock) -> Relaxed:
     base = aim.best - form.constant
     while True:
         gap, value = kernel.relax(
-            form.linear, form.gram, form.k, form.coupling, form.parts, x, base, aim.share, aim.least, _STEPS_AT_ONCE
+            form.linear, form.gram, form.k, form.coupling, form.parts, x, base, aim.share, aim.least, STEPS
         )
-        done += _STEPS_AT_ONCE
-        if gap <= max(aim.least, aim.share * (value - base)) or done >= _MOST_STEPS or clock.is_over():
+        done += STEPS
+        if gap <= max(aim.least, aim.share * (value - base)) or done >= MOST_STEPS or clock.is_over():
             break
     slope = form.slopes(x)
     bound, losses = form.judge(x, slope, aim.supply)

@@ -47,6 +47,7 @@ def _find_copies(table: Table, chosen: Positions) -> tuple[Ids, ...]:
     if distinct is None:
         return ()
     cosines = table.cosines[:, chosen]
+    cosines[chosen] = -np.inf  # members are nobody's copies
     if len(shortlist) > len(table):
         similar = table.problem.similar(shortlist.rows)
         cosines = np.concatenate((cosines, similar[len(table) :] @ similar[chosen].T))

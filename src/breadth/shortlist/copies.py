@@ -19,10 +19,14 @@ def find_copies(distinct: float, ids: Ids, chosen: Ids, cosines: Array) -> tuple
 
     A row that is too close to several belongs to the closest.
     """
-    close = np.flatnonzero((cosines > distinct).any(axis=1))
+    nobody = (ids[:0],) * len(chosen)
+    pairs = cosines > distinct
+    if not pairs.any():
+        return nobody
+    close = np.flatnonzero(pairs.any(axis=1))
     close = close[(ids[close, None] != chosen).all(axis=1)]
     if len(close) == 0:
-        return (ids[:0],) * len(chosen)
+        return nobody
     nearest = np.argmax(cosines[close], axis=1)
     return tuple(ids[close[nearest == place]] for place in range(len(chosen)))
 

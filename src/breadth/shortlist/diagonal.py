@@ -17,6 +17,7 @@ import numpy as np
 
 from breadth import kernels
 from breadth.arrays import Matrix, Positions, Vector
+from breadth.kernels.contract import ROUNDING
 
 FindDiagonal: TypeAlias = Callable[[Matrix, Vector, Positions], Vector]
 """From similarities S and weights, a diagonal d with S - diag(d) positive semidefinite.
@@ -24,8 +25,6 @@ FindDiagonal: TypeAlias = Callable[[Matrix, Vector, Positions], Vector]
 The similarities of some pairs (2, pairs) are free: they may be changed, in place.
 """
 NO_PAIRS: Positions = np.empty((2, 0), dtype=np.int64)
-ROUNDING = 2e-6
-"""What float32 similarities change in an eigenvalue, for each row."""
 _NEWTON_STEPS = 12
 
 

@@ -48,6 +48,7 @@ class Table:
             pairs = _TablePairs(self.ids, self.cosines, problem.similar(rows))
             self.rules = problem.constraints.make_rules(pairs, problem.k, self.locked)
         self._conflicts = bool(self.rules.apart.any())
+        self._twins: Positions | None = None
         if problem.constraints.keep_best:
             self._lock_best()
         self.resize(problem.k)
@@ -98,14 +99,15 @@ class Table:
 
     def _lock_best(self) -> None:
         """Lock the most relevant row that may stand beside the pinned ones, unless one of these is more relevant."""
+        if len(self.locked) == self.problem.k or self.size == 0:
+            return
+        if len(self.locked) == 0 and self.rules.budget == np.inf:
+            first = int(self.relevance.argmax())
+            self.locked = np.array([first])
+            self.rules.locked[first] = True
+            return
         picks = np.full(len(self.locked) + 1, -1, dtype=np.int64)
         picks[: len(self.locked)] = self.locked
-        if len(picks) > self.problem.k or self.size == 0:
-            return
-        if len(self.locked) == 0 and not np.isfinite(self.rules.budget):
-            self.locked = np.array([int(np.argmax(self.relevance))])
-            self.rules.locked[self.locked] = True
-            return
         found = self._greedy(self.relevance, 0.0, picks, len(self.locked)) == len(picks)
         self.lacks_best = not found
         if found and self.relevance[picks[-1]] > self.relevance[self.locked].max(initial=-np.inf):
@@ -197,18 +199,29 @@ class Table:
 
         Where two copies cannot be in one set, any of them is as good as the others, if group and cost are the same.
         """
-        mask = np.ones(self.size, dtype=bool)
         if not self._conflicts:
-            return mask
-        seen: set[tuple[bytes, int, float]] = set()
-        rules, rows = self.rules, np.ascontiguousarray(self.shortlist.rows[: self.size])
-        members = dict.fromkeys(chosen.tolist())
-        for row in (*members, *(i for i in range(self.size) if i not in members)):
-            if rules.apart[row].any():
-                key = (rows[row].tobytes(), int(rules.group[row]), float(rules.cost[row]))
-                mask[row] = key not in seen
-                seen.add(key)
+            return np.ones(self.size, dtype=bool)
+        others = np.ones(self.size, dtype=bool)
+        others[chosen] = False
+        order = np.argsort(others, kind="stable")
+        mask = np.zeros(self.size, dtype=bool)
+        mask[order[np.unique(self.twins[order], return_index=True)[1]]] = True
         return mask
+
+    @property
+    def twins(self) -> Positions:
+        """For each row the first row that is an exact copy of it, of the same group and cost, or else the row itself.
+
+        Only rows that conflict with another one are compared.
+        """
+        if self._twins is None:
+            self._twins = np.arange(self.size)
+            rules, rows = self.rules, self.shortlist.rows
+            first: dict[tuple[bytes, int, float], int] = {}
+            for row in np.flatnonzero(rules.apart.any(axis=1)).tolist() if self._conflicts else ():
+                key = (rows[row].tobytes(), int(rules.group[row]), float(rules.cost[row]))
+                self._twins[row] = first.setdefault(key, row)
+        return self._twins
 
     def find_replacements(self, chosen: Positions) -> dict[int, int] | None:
         """For the id of each member, the id of the best row that may take its place; members without one are left out.
@@ -254,10 +267,10 @@ class _TablePairs:
 
     def above(self, cosine: float) -> Mask:
         possible = self.cosines > cosine - _DOUBT
-        np.fill_diagonal(possible, False)
-        left, right = np.nonzero(possible)
-        if len(left) == 0:
+        possible.ravel()[:: len(possible) + 1] = False
+        if not possible.any():
             return possible
+        left, right = np.nonzero(possible)
         cosines = self.cosines[left, right].astype(np.float64)
         doubtful = np.flatnonzero(cosines < cosine + _DOUBT)
         for start in range(0, len(doubtful), _PAIRS_AT_ONCE):

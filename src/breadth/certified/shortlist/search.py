@@ -12,16 +12,17 @@ from breadth.arrays import Ids, Positions, Vector
 from breadth.certified.effort import Effort
 from breadth.clock import Clock
 from breadth.feasible import best_sum
+from breadth.kernels.contract import UNDECIDED, Aims
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.shortlist.bound import Aim, Form, Relaxed, relax
-from breadth.shortlist.diagonal import dominant_diagonal, even_diagonal
+from breadth.shortlist.diagonal import FindDiagonal, dominant_diagonal, even_diagonal
 from breadth.shortlist.fetch import Shortlist, fetch_shortlist
 from breadth.shortlist.table import Table
 
-_UNDECIDED = 0.02
-"""Weight of a row in the choice of a diagonal, at least; ¼ is the weight of one that is half in the set."""
+_EIGENVALUES = (even_diagonal, even_diagonal)
+"""The last diagonals that tighten a bound: the second time for the rows that the first time leaves."""
 
 
 @dataclass
@@ -143,6 +144,10 @@ def settle(table: Table, last: bool, clock: Clock, effort: Effort, start: Positi
     `last`: there will be no further rows, so that fewer than k have to do where the rules leave no more. `start`: a set
     to begin with instead of greedy's.
     """
+    if start is None and _takes_one_call(table, clock):
+        found = _settle_in_one_call(table, clock, effort)
+        if found is not None:
+            return found
     first = _start(table, last) if start is None else start.copy()
     if first is None:
         return None
@@ -157,6 +162,39 @@ def settle(table: Table, last: bool, clock: Clock, effort: Effort, start: Positi
             return found
 
 
+def _takes_one_call(table: Table, clock: Clock) -> bool:
+    """Whether the kernels have all of what follows in one call: it cannot be stopped, and knows no budget."""
+    unlimited = clock.limit == np.inf and not np.isfinite(table.rules.budget)
+    return kernels.current().settle is not None and unlimited and table.problem.sharpness > 1 and not table.lacks_best
+
+
+def _settle_in_one_call(table: Table, clock: Clock, effort: Effort) -> Found | None:
+    """The same as the steps of `settle`, in one call of the kernels; None if greedy does not find k rows."""
+    settle_all, problem, size = kernels.current().settle, table.problem, len(table)
+    assert settle_all is not None
+    aims = Aims(
+        effort.starts, effort.rough, effort.fine, effort.tabu, effort.tight_rows, effort.eigen,
+        1e-7 * problem.scale, table.least_gain, max(problem.spread, 1e-300),
+    )  # fmt: skip
+    chosen, totals = np.empty(problem.k, dtype=np.int64), np.zeros(5)
+    x, slope, inner_x = np.empty(size), np.empty(size), np.empty(size)
+    survivors, left = np.empty(size, dtype=bool), np.empty(size, dtype=bool)
+    ended, swaps = settle_all(
+        table.linear, table.gram, table.rules, problem.k, problem.coupling, table.locked, table.parts, table.twins,
+        table.supply, aims, chosen, totals, x, slope, survivors, left, inner_x,
+    )  # fmt: skip
+    if ended == 0:
+        return None
+    value, bound, outside, outside_at_first, bound_at_first = totals.tolist()
+    relaxed = Relaxed(bound_at_first, x, slope, survivors, outside_at_first > 0.0)
+    found = Found(table, chosen, value, bound, relaxed, swaps)
+    if ended > 1:
+        _tighten_further(found, np.flatnonzero(left), inner_x[left], outside > 0.0, clock, effort, _EIGENVALUES)
+    if ended == 2:
+        _improve_further(found, clock, effort)
+    return found
+
+
 def _settle_size(found: Found, clock: Clock, effort: Effort) -> None:
     """The best set of its size, from the set that there is, and its bound."""
     table = found.table
@@ -169,6 +207,11 @@ def _settle_size(found: Found, clock: Clock, effort: Effort) -> None:
     _bound(found, effort.rough if tighten else effort.fine, clock)
     if tighten:
         _tighten(found, clock, effort)
+    _improve_further(found, clock, effort, tighten)
+
+
+def _improve_further(found: Found, clock: Clock, effort: Effort, tighten: bool = True) -> None:
+    """Where the bound leaves something open, search longer for a better set; one that is found gets its own bound."""
     if is_closed(found) or clock.is_over():
         return
     before = found.value
@@ -281,15 +324,32 @@ def _tighten(found: Found, clock: Clock, effort: Effort) -> None:
     """Exclude rows that can be in no better set, and bound what is left with ever tighter forms."""
     table, relaxed = found.table, found.relaxed
     assert relaxed is not None
-    alive, outside = relaxed.survivors & table.mark_originals(found.chosen), relaxed.outside
+    alive = relaxed.survivors & table.mark_originals(found.chosen)
     alive[found.chosen] = True
-    where, x = np.flatnonzero(alive), relaxed.x[alive]
-    for find in (dominant_diagonal, even_diagonal, even_diagonal):
+    finders = (dominant_diagonal, *_EIGENVALUES)
+    _tighten_further(found, np.flatnonzero(alive), relaxed.x[alive], relaxed.outside, clock, effort, finders)
+
+
+def _tighten_further(
+    found: Found,
+    where: Positions,
+    x: Vector,
+    outside: bool,
+    clock: Clock,
+    effort: Effort,
+    finders: tuple[FindDiagonal, ...],
+) -> None:
+    """Bound the sets of the rows `where`, and of rows outside the table, with one diagonal after the other.
+
+    x is that of the last relaxation.
+    """
+    table = found.table
+    for find in finders:
         if is_closed(found) or len(where) > effort.tight_rows or clock.is_over():
             return
         if find is even_diagonal and _open_gap(found) < effort.eigen:
             return
-        form = Form.shifted(table, where, find, np.maximum(x * (1.0 - x), _UNDECIDED))
+        form = Form.shifted(table, where, find, np.maximum(x * (1.0 - x), UNDECIDED))
         tighter = relax(form, form.indicate(found.chosen), _aim(found, effort.fine, outside), clock)
         found.bound = min(found.bound, max(found.value, tighter.bound))
         alive = tighter.survivors.copy()
