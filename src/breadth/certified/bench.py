@@ -116,6 +116,14 @@ class Bench:
         self.chosen, self.value = start, value
         return True
 
+    def improve_from_firsts(self, firsts: Positions, shares: Vector) -> None:
+        """Greedy on the block from first rows, with all or a share of the relevance, then swaps; keep the best set."""
+        chosen = self.chosen.copy()
+        self.swaps += self.block.try_starts(chosen, firsts, shares)
+        value = self.block.value(chosen)
+        if value > self.value:
+            self.chosen, self.value = chosen, value
+
     def improve_from(self, sets: Positions) -> None:
         """Swap from the most promising of several sets (starts, k) of held rows."""
         values = np.array([self.problem.value(self.held.exact_rows(where)) for where in sets])
@@ -214,8 +222,11 @@ class Bench:
 
     def _rate_candidates(self, candidates: Positions, marginals: Vector, floors: Vector, thresholds: Vector) -> Vector:
         """About the most that each candidate gains; candidates come with falling marginal values."""
-        rows = self.held.flat_rows(candidates)
         members = self.problem.similar(self.chosen_rows)
+        if 2 * len(candidates) > len(self.held):  # all rows as they lie take less time than a copy of most of them
+            similarity = multiply(self.held.all_flat_rows, members)[candidates].astype(np.float64)
+            return np.asarray(exchange_gain(marginals[:, None], similarity, floors, self.problem.coupling).max(axis=1))
+        rows = self.held.flat_rows(candidates)
         order = np.argsort(-thresholds, kind="stable")
         counts = np.searchsorted(-marginals, -thresholds[order])  # rising
         gains = np.full(len(candidates), -np.inf)

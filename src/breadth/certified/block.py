@@ -20,6 +20,7 @@ _SWAPS_AT_ONCE, _STEPS_AT_ONCE = 64, 256
 """Swaps, and steps of the relaxation, between two looks at the clock: the same for all kernels, whose sums begin anew
 with every call."""
 _MOST_SWAPS = 10_000
+_NOBODY: Positions = np.empty(0, dtype=np.int64)
 
 
 class Block:
@@ -103,6 +104,20 @@ class Block:
         linear = self.linear if relevance_share == 1.0 else relevance_share * self.linear
         kernels.current().greedy(linear, self._gram, self._coupling, self._rules, picks, 1)
         return picks
+
+    def try_starts(self, chosen: Positions, firsts: Positions, shares: Vector) -> int:
+        """Greedy on F from each first row, with a share of the relevance, then swaps; how many swaps there were.
+
+        `chosen` becomes the best set of all, if that is better.
+        """
+        merits = shares[:, None] * self.linear
+        merits[np.arange(len(firsts)), firsts] = np.finfo(np.float64).max  # so it is picked first
+        return int(
+            kernels.current().try_starts(
+                self.linear, self._gram, self._coupling, self._rules, _NOBODY, merits,
+                np.full(len(firsts), self._coupling), chosen, self.least_gain,
+            )
+        )  # fmt: skip
 
     def swap(self, chosen: Positions, clock: Clock) -> int:
         """Exchange one member for one row of the block, in place, as long as F grows; how many swaps there were."""

@@ -47,6 +47,11 @@ class Held:
         order = np.argsort(self.ids)
         return order[np.searchsorted(self.ids, ids, sorter=order)]
 
+    @property
+    def all_flat_rows(self) -> Array:
+        """The coordinates of all rows that enter similarities, in float32."""
+        return self._flat
+
     def flat_rows(self, where: Positions) -> Array:
         """The coordinates of some rows that enter similarities, in float32."""
         return self._flat[where]

@@ -9,6 +9,9 @@ from breadth.certified.bench import Bench
 from breadth.picking import pick_aligned, pick_greedily, spread_firsts
 from breadth.products import multiply
 
+_STARTS_AT_ONCE = 8
+"""Greedy starts between two looks whether the set is proved optimal."""
+
 
 def settle(bench: Bench, *, again: bool = False, lightly: bool = False, roughly: bool = False) -> None:
     """Improve set and dual vector until no held row improves either, or the time is up.
@@ -81,12 +84,15 @@ def start_from_greedy(bench: Bench, count: int) -> None:
     Half of the first rows are the most relevant ones, half are spread over the block.
     """
     order = np.argsort(-bench.block.linear, kind="stable")
-    for number in range(min(count, 2 * len(order))):
+    numbers = np.arange(min(count, 2 * len(order)))
+    near = numbers % 4 < 2
+    firsts = order[np.where(near, numbers // 2, (len(order) - 1) * numbers // count)]
+    shares = np.where(numbers % 2 == 0, 1.0, 0.5)
+    together = _STARTS_AT_ONCE if bench.clock.limit == np.inf else 1
+    for start in range(0, len(numbers), together):
         if bench.is_closed() or bench.clock.is_over():
             return
-        near = number % 4 < 2
-        first = order[number // 2 if near else (len(order) - 1) * number // count]
-        bench.improve(bench.block.greedy(int(first), 1.0 if number % 2 == 0 else 0.5))
+        bench.improve_from_firsts(firsts[start : start + together], shares[start : start + together])
 
 
 def start_from_rivals(bench: Bench) -> None:
