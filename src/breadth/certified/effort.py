@@ -30,7 +30,8 @@ class Effort:
     low_theta: float = 0.45
     """Below this θ, relevance says little about which rows belong to good sets, and more of the collection is tried."""
     spread_theta: float = 0.5
-    """Up to this θ, rows from all over the collection are fetched first, where it can be searched by threshold."""
+    """Up to this θ, for more than `loose_k` rows, and where the collection can be searched by threshold, rows from all
+    over it are fetched first."""
     whole_when_low: int = 50_000
     """The same as `whole` for θ < `low_theta`; other collections of that size are searched by the other methods too."""
 
@@ -102,6 +103,13 @@ class Effort:
     """Rounds in which nothing new comes and nothing is settled: many rows tie."""
     slow: float = 0.02
     """A round that lowers the gap by a smaller share ends the work on the bound."""
+
+    def begins_far(self, theta: float, k: int) -> bool:
+        """Whether the most relevant rows say little about the set, so that others are fetched first.
+
+        Smaller sets are searched from many starts among the most relevant rows, and find better sets there.
+        """
+        return theta <= self.spread_theta and k > self.loose_k
 
 
 EFFORT = Effort()

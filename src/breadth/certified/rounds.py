@@ -25,7 +25,7 @@ class Search:
         self._idle = 0
         self._explored = False
         # The first rows are not those of the set, so a long search for sets among them is in vain.
-        far = bench.problem.theta <= self._effort.spread_theta and bench.problem.k > self._effort.few
+        far = self._effort.begins_far(bench.problem.theta, bench.problem.k)
         self._lightly = far and not self._holds_everything()
         self.rounds = 0
 

@@ -45,7 +45,7 @@ class ReachPricing:
 
     def begin(self, count: int) -> Asking[Ids]:
         """About the `count` most relevant ids; for a low θ ids from all over the collection, without a search."""
-        if self._problem.theta <= self._effort.spread_theta and count >= 2 * self._problem.k:
+        if self._effort.begins_far(self._problem.theta, self._problem.k):
             return np.arange(count) * (self._facts.size // count)
         most = np.array([max(4 * count, self._facts.size // _RELEVANT)])
         (found,) = yield from Above(self._problem.query[None], np.array([-np.inf]), most)
