@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ import httpx
 import pytest
 
 from breadth.index import Document, Index
+from breadth.service.running import ignore_newcomers
 from tests.service.running import process
 
 TOKEN = "the-token-of-this-test"
@@ -70,6 +72,33 @@ def test_a_stop_under_load_loses_no_request(index_path, tmp_path, workers):
     assert [line["event"] for line in (lines[0], lines[-1])] == ["listening", "stopped"]
     assert sum(line.get("status") == 200 for line in lines) == len(answered)
     assert TOKEN not in server.log.read_text()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lets a socket ignore attempts to connect")
+def test_who_comes_too_late_is_refused_and_not_reset():
+    refused = []
+
+    def come_late():
+        try:
+            socket.create_connection(address, timeout=20).close()
+        except ConnectionRefusedError as error:
+            refused.append(error)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = listening.getsockname()
+        with socket.create_connection(address) as early:
+            early.sendall(b"asked")
+            ignore_newcomers(listening)
+            late = threading.Thread(target=come_late)
+            late.start()
+            late.join(0.3)
+            assert late.is_alive()  # neither connected nor refused yet
+            accepted, _ = listening.accept()  # who came before is still there
+            listening.close()
+            with accepted:
+                assert accepted.recv(5) == b"asked"
+            late.join(20)
+    assert len(refused) == 1
 
 
 def test_a_signal_opens_the_index_again_without_downtime(index_path, tmp_path):

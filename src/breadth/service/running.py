@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import ctypes
 import logging.config
 import os
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -26,6 +29,11 @@ _BACKLOG = 2048
 """Connections that may wait to be accepted."""
 _SWITCH = 0.001
 """Seconds after which a search lets the thread that talks to clients go on."""
+_ONCE_MORE = 4.0
+"""So many times `drain` a client that keeps its connection has time to ask once more. Who asks is told to close it; who
+does not is disconnected then, perhaps while its next request is on the way."""
+_SO_ATTACH_FILTER = 26
+"""Linux's number of the option; Python's `socket` does not name it."""
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS")
 """What people set who know better."""
 
@@ -80,10 +88,11 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop to listen, let clients that are connected ask once more, and answer what was asked."""
         for taken in sockets or []:
+            ignore_newcomers(taken)
             await self._accept_waiting(taken)
         for server in self.servers:
             server.close()
-        until = time.monotonic() + self._service.settings.drain
+        until = time.monotonic() + _ONCE_MORE * self._service.settings.drain
         while self.server_state.connections and time.monotonic() < until and not self.force_exit:
             await asyncio.sleep(0.01)
         await super().shutdown(sockets)
@@ -103,6 +112,21 @@ class Server(uvicorn.Server):
         kind: Any = self.config.http_protocol_class
         made: asyncio.Protocol = kind(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
         return made
+
+
+def ignore_newcomers(taken: socket.socket) -> None:
+    """Let the system drop attempts to connect to a socket that is about to be closed.
+
+    Otherwise a client could connect after the last one was accepted and before the socket is closed, and the system
+    would reset its connection with the request in it. A dropped attempt is made again by the client's system, and then
+    refused. Only Linux has this: a socket filter of one instruction, "keep 0 bytes".
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    keep_nothing = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
+    program = struct.pack("HP", 1, ctypes.addressof(keep_nothing))
+    with contextlib.suppress(OSError):  # a sandbox may forbid it; the moment without it is short
+        taken.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
 
 
 def listen(settings: Settings) -> socket.socket:
