@@ -98,11 +98,10 @@ class Block:
         """F of a set."""
         return float(kernels.current().set_value(self.linear, self._gram, self._coupling, chosen))
 
-    def greedy(self, first: int, relevance_share: float = 1.0) -> Positions:
-        """Greedy on F from a first row, with all or a share of the relevance."""
+    def greedy(self, first: int) -> Positions:
+        """Greedy on F from a first row."""
         picks = np.full(self.problem.k, first)
-        linear = self.linear if relevance_share == 1.0 else relevance_share * self.linear
-        kernels.current().greedy(linear, self._gram, self._coupling, self._rules, picks, 1)
+        kernels.current().greedy(self.linear, self._gram, self._coupling, self._rules, picks, 1)
         return picks
 
     def try_starts(self, chosen: Positions, firsts: Positions, shares: Vector) -> int:

@@ -99,7 +99,7 @@ class Table:
 
     def _lock_best(self) -> None:
         """Lock the most relevant row that may stand beside the pinned ones, unless one of these is more relevant."""
-        if len(self.locked) == self.problem.k or self.size == 0:
+        if len(self.locked) >= self.problem.k or self.size == 0:
             return
         if len(self.locked) == 0 and self.rules.budget == np.inf:
             first = int(self.relevance.argmax())
