@@ -56,6 +56,7 @@ LAYERS = [
     "certified",
     "methods.registry",
     "naming",
+    "direct",
     "api",
     "testing",
     "encoders",
@@ -72,9 +73,10 @@ LAYERS = [
 ]
 """Each may import those before it, and itself."""
 
+COMPILED = ("bounds", "choose", "choose_plain", "products", "scans", "sets", "settle", "signatures", "vnni")
 OPTIONAL = {
-    "numba": {"kernels/compiling.py", "kernels/numba.py", "kernels/vnni.py"},
-    "llvmlite": {"kernels/vnni.py"},
+    "numba": {"kernels/compiling.py", *(f"kernels/compiled/{name}.py" for name in COMPILED)},
+    "llvmlite": {"kernels/compiled/vnni.py"},
     "torch": {"oracles/torch.py"},
     "pandas": {"frames.py"},
     "polars": {"frames.py"},

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
+
+import numpy as np
 
 from breadth import drivers
 from breadth.altering import alter
+from breadth.arrays import Vector
 from breadth.certified import tradeoff
+from breadth.certified.in_one_call import PlainWork
+from breadth.certified.shortlist.at_once import Work
 from breadth.checks import (
     check_choice,
     check_count,
@@ -24,6 +30,7 @@ from breadth.checks import (
 from breadth.clock import Clock
 from breadth.constraints.protocol import Scope
 from breadth.constraints.registry import list_arguments, read_constraints
+from breadth.direct import choose_directly, is_possible, prepare
 from breadth.errors import InputError, OracleError
 from breadth.explain import explain
 from breadth.explanation import Explanation
@@ -42,6 +49,9 @@ from breadth.shortlist.copies import add_copies
 
 _TOGETHER = 64
 """Queries that `select_many` runs in lockstep: each holds some thousand rows and a few scores for every row."""
+
+
+_NO_QUERY: Vector = np.empty(0)
 
 
 def methods() -> tuple[str, ...]:
@@ -114,6 +124,13 @@ def select(
     method, nothing restricts the set unless you pass it. Where the constraints leave fewer than k rows, the set has
     fewer, and `stats["asked"]` says how many there should have been.
     """
+    others = (keep, choose, groups, per_group, pinned, excluded, costs, budget, cover, pool, time_limit)
+    if method == "certified" and not (options or audit) and all(other is None for other in others):
+        selection = _select_directly(
+            vectors, query, scores, (k, theta, sharpness, distinct, floor, on_topic, keep_best)
+        )
+        if selection is not None:
+            return selection
     if cover is not None:
         method, options = _read_cover(cover, method, options)
     further, options = _split(options)
@@ -280,16 +297,21 @@ class _Asked:
 
     def state(self, oracle: Any, query: Any, scores: Any) -> tuple[Any, Problem]:
         """The checked problem, and the oracle that carries its relevance."""
-        setting = self.setting
-        theta = setting.theta if self.theta is None or self.automatic else self.theta
-        engine, problem = _state(oracle, query, scores, self.k, theta)
-        wishes = read_names(oracle, dict(self.wishes))
+        engine, problem = _state(oracle, query, scores, self.k, self.read_theta())
+        numbered = hasattr(oracle, "scores") or hasattr(oracle, "above")
+        return engine, self.pose(problem, Scope(oracle.size, numbered, problem.k), read_names(oracle, self.wishes))
+
+    def read_theta(self) -> Any:
+        """θ, or that of the setting."""
+        return self.setting.theta if self.theta is None or self.automatic else self.theta
+
+    def pose(self, problem: Problem, scope: Scope, wishes: dict[str, Any]) -> Problem:
+        """The problem with the sharpness and the constraints that are asked for, or are those of the setting."""
+        setting, wishes = self.setting, dict(wishes)
         for name in ("distinct", "keep_best", "on_topic"):
             if wishes.get(name) is None:
                 wishes[name] = getattr(setting, name)
-        numbered = hasattr(oracle, "scores") or hasattr(oracle, "above")
-        constraints = read_constraints(Scope(oracle.size, numbered, problem.k), **wishes)
-        return engine, alter(problem, sharpness=setting.sharpness, constraints=constraints)
+        return alter(problem, sharpness=setting.sharpness, constraints=read_constraints(scope, **wishes))
 
     def tell(self, selection: Selection) -> Selection:
         """The selection, which says how many rows were asked for if fewer match a filter."""
@@ -312,6 +334,47 @@ class _Asked:
         if self.pool is None:
             return add_copies(solve(problem, facts), problem, facts)
         return add_copies(run_on_pool(solve, problem, facts, check_count(self.pool, "pool")), problem, facts)
+
+
+def _select_directly(vectors: Any, query: Any, scores: Any, ordinary: tuple[Any, ...]) -> Selection | None:
+    """The set of an array for an ordinary call; None where the general way has to be taken, or has to say no."""
+    if not is_possible():
+        return None
+    try:
+        work = _prepare(*ordinary)
+    except (InputError, TypeError):  # the general way says what is wrong, or takes what cannot be remembered
+        return None
+    selection = None if work is None else choose_directly(work, vectors, query, scores)
+    if selection is None:
+        return None
+
+    def give_reasons() -> Explanation:
+        asked = _ask(*ordinary)
+        oracle, problem = asked.state(_make_oracle(vectors), kept_query, kept_scores)
+        return drivers.run(explain(problem, describe(oracle), selection.ids), oracle)
+
+    kept_query, kept_scores = copy(query), copy(scores)
+    return alter(selection, explainer=give_reasons)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _prepare(*ordinary: Any) -> Work | PlainWork | None:
+    """What an ordinary call asks for, prepared for the kernels; None if that is something else."""
+    asked = _ask(*ordinary)
+    if asked.searches_theta:
+        return None
+    problem = asked.pose(
+        Problem(_NO_QUERY, check_count(asked.k, "k"), check_number(asked.read_theta(), "theta", 0.0, 1.0)),
+        Scope(0, False, 0),
+        asked.wishes,
+    )
+    return prepare(problem)
+
+
+def _ask(k: Any, theta: Any, sharpness: Any, distinct: Any, floor: Any, on_topic: Any, keep_best: Any) -> _Asked:
+    """An ordinary call."""
+    wishes = {"distinct": distinct, "floor": floor, "on_topic": on_topic, "keep_best": keep_best}
+    return _Asked(k, theta, None, None, "certified", None, None, {}, sharpness, wishes)
 
 
 def _audit(oracle: Any) -> AuditingOracle:

@@ -248,7 +248,37 @@ def conclude(
     if problem.k != len(ids):
         noticed["asked"] = problem.k
         problem = replace(problem, k=len(ids))
-    relevance, redundancy = float(scores.sum()) / len(scores), problem.redundancy(rows)
+    return conclude_with(
+        problem,
+        ids,
+        scores,
+        problem.redundancy(rows),
+        mean_pairwise_distance(problem.similar(rows)),
+        method,
+        bound=bound,
+        exact=exact,
+        swap_optimal=swap_optimal,
+        stats=noticed,
+        copies=copies,
+    )
+
+
+def conclude_with(
+    problem: Problem,
+    ids: Ids,
+    scores: Vector,
+    redundancy: float,
+    diversity: float,
+    method: str,
+    *,
+    bound: float | None,
+    exact: bool,
+    swap_optimal: bool,
+    stats: Mapping[str, Any],
+    copies: tuple[Ids, ...],
+) -> Selection:
+    """Build the same where the numbers that are reported are known, and the rows stand in the order to report."""
+    relevance = float(scores.sum()) / len(scores)
     objective = problem.weigh(relevance, redundancy)
     certificate = None
     if bound is not None:
@@ -258,7 +288,7 @@ def conclude(
         scores=scores,
         relevance=relevance,
         redundancy=redundancy,
-        diversity=mean_pairwise_distance(problem.similar(rows)),
+        diversity=diversity,
         objective=objective,
         certificate=certificate,
         method=method,
@@ -266,5 +296,5 @@ def conclude(
         k=problem.k,
         sharpness=problem.sharpness,
         copies=copies,
-        stats=noticed,
+        stats=stats,
     )

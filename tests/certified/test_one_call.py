@@ -1,4 +1,4 @@
-"""The kernel that settles a table in one call takes the steps that `certified.shortlist.search` takes one by one."""
+"""The kernels that do the work in one call take the steps that `certified.shortlist.search` takes one by one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import breadth
-from breadth import kernels
+from breadth import api, kernels
 from breadth.certified.shortlist import search
+from breadth.certified.shortlist.at_once import Work
 from tests.synthetic import clustered, isotropic, query_near
 
 WISHES = (
@@ -39,8 +40,10 @@ def test_one_call_finds_what_the_steps_find(n, d, seed, wishes, data):
     rows = np.ascontiguousarray(rows, dtype=np.float32)
     asked = {"groups": (np.arange(n) % 7).tolist(), **wishes} if "per_group" in wishes else wishes
     query = query_near(rng, rows).astype(np.float32)
-    at_once = breadth.select(rows, query, k=k, **asked)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "is_possible", lambda: False)  # tests/test_direct.py is about that
+        at_once = breadth.select(rows, query, k=k, **asked)
+        patch.setattr(Work, "is_possible", lambda problem, clock: False)
         patch.setattr(search, "_takes_one_call", lambda table, clock: False)
         by_steps = breadth.select(rows, query, k=k, **asked)
     assert at_once.ids.tolist() == by_steps.ids.tolist()
@@ -55,7 +58,7 @@ def test_what_has_to_stop_in_time_or_knows_a_budget_is_done_in_steps(rng, monkey
     monkeypatch.setattr(search, "_settle_in_one_call", lambda *a: (calls.append(a), once(*a))[1])
     rows = clustered(rng, 100, 24).astype(np.float32)
     query = query_near(rng, rows).astype(np.float32)
-    breadth.select(rows, query, k=5)
+    breadth.select(rows, query, k=5, pinned=[3])
     assert len(calls) == 1
     breadth.select(rows, query, k=5, time_limit=10)
     breadth.select(rows, query, k=5, costs=[1.0] * 100, budget=3.0)

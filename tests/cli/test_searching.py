@@ -98,7 +98,7 @@ def test_every_method_can_be_asked(find, method):
 def test_theta_auto_and_options_of_methods(find, folder):
     assert 0.0 <= find("asthma", "-k", 3, "--theta", "auto")["theta"] <= 1.0
     loose, proved = (find("asthma", "-k", 9, "--distinct", 1, "--prove", seconds) for seconds in (0, 2))
-    assert proved["certificate"]["gap"] <= loose["certificate"]["gap"]
+    assert proved["certificate"]["gap"] <= loose["certificate"]["gap"] + 1e-9  # rounding
     found = find("asthma", "-k", 3, "--method", "frank_wolfe", "--option", "max-iterations=3", "--option", "step=exact")
     assert found["method"] == "frank_wolfe"
     assert "among the 40 most relevant" in breadth("search", folder / "my.index", "asthma", "--pool", 40).stdout

@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,18 @@ def block(copy):
 def test_compiling_is_announced_when_it_happens_and_only_then(copy, tmp_path):
     first = ask(copy, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert first.stdout == "numba 4.0\n"
-    assert first.stderr == "compiling breadth's kernels, which takes about half a minute; this happens once\n"
+    assert first.stderr == "compiling breadth's kernels, which takes one to two minutes; this happens once\n"
     assert ask(copy, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stderr == ""
+
+
+@pytest.mark.parametrize("changed", ["problem.py", "kernels/compiled/sets.py"])
+def test_code_is_compiled_again_when_a_file_that_goes_into_it_changes(copy, changed):
+    """Numba itself looks at the file of the function alone."""
+    assert ask(copy).stderr.startswith("compiling")
+    assert ask(copy).stderr == ""
+    later = time.time() + 10.0
+    os.utime(copy / changed, (later, later))
+    assert ask(copy).stderr.startswith("compiling")
 
 
 def test_where_nothing_can_be_written_code_goes_into_a_private_folder(copy):
@@ -121,12 +132,13 @@ def test_a_numba_that_cannot_be_imported_is_one_warning(copy):
 
 def test_registers_of_256_bits_gather_the_same(tmp_path):
     """A processor with 512 bits has these registers too, so both kinds can be tried. Each has its own compiled code."""
-    vnni = pytest.importorskip("breadth.kernels.vnni")
+    vnni = pytest.importorskip("breadth.kernels.compiled.vnni")
     if vnni.TOGETHER == 0:
         pytest.skip("this processor has no instruction for products of bytes (VNNI)")
     code = """
 import numpy as np
-from breadth.kernels import numpy as plain, vnni
+from breadth.kernels import numpy as plain
+from breadth.kernels.compiled import vnni
 rng = np.random.default_rng(0)
 b = vnni.TOGETHER
 codes = rng.integers(-127, 128, (301, 64)).astype(np.int8)

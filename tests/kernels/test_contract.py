@@ -36,7 +36,7 @@ def test_it_has_every_function_of_the_contract(name):
     assert kernel.STEPS_AT_ONCE >= 1
     assert kernel.SPREADS in (True, False)
     promised = {n: f for n, f in vars(Kernels).items() if inspect.isfunction(f) and not n.startswith("_")}
-    assert len(promised) == 17
+    assert len(promised) == 18
     assert kernel.CODED >= 0
     for function, promise in promised.items():
         found = getattr(kernel, function)
@@ -51,6 +51,17 @@ def test_one_of_them_is_chosen(monkeypatch):
 
 
 # Sets
+
+
+@every
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 64, 257])
+def test_pairs_are_multiplied(name, count, rng):
+    rows = clustered(rng, count, 21).astype(np.float32)
+    exact = rows.astype(np.float64)
+    products = kernels.load(name).multiply_pairs(rows)
+    assert products.dtype == np.float32
+    assert products == pytest.approx(exact @ exact.T, abs=1e-6)
+    assert (products == products.T).all()
 
 
 @every

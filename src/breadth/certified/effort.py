@@ -77,6 +77,10 @@ class Effort:
     shortlist: int = 256
     shortlist_for_each: int = 4
     """Rows fetched with the first search, at least, and at least so many for each of the k."""
+    table: int = 14
+    table_for_each: int = 2
+    """Rows that the search for a set begins with, and so many for each of the k. It goes on with twice as many as long
+    as rows beyond them matter."""
     most_rows: int = 4096
     """Rows beyond which the shortlist does not grow."""
     tight_rows: int = 128
@@ -103,6 +107,18 @@ class Effort:
     """Rounds in which nothing new comes and nothing is settled: many rows tie."""
     slow: float = 0.02
     """A round that lowers the gap by a smaller share ends the work on the bound."""
+
+    def count_shortlist(self, k: int) -> int:
+        """Rows of the first shortlist, for sets of k rows."""
+        return max(self.shortlist, self.shortlist_for_each * k)
+
+    def count_sent(self, k: int) -> int:
+        """Rows of the first shortlist where an engine sends each of them."""
+        return max(self.block, 2 * k)
+
+    def count_first(self, k: int) -> int:
+        """Rows of the first table."""
+        return self.table + self.table_for_each * k
 
     def begins_far(self, theta: float, k: int) -> bool:
         """Whether the most relevant rows say little about the set, so that others are fetched first.

@@ -42,6 +42,11 @@ class Constraints:
         return not all(wish.of_rows for wish in self.wishes)
 
     @cached_property
+    def is_simple(self) -> bool:
+        """Whether sets are limited by `distinct` and `keep_best` at most, beside what single rows must fulfil."""
+        return all(wish.of_rows or isinstance(wish, (Distinct, KeepBest)) for wish in self.wishes)
+
+    @cached_property
     def limits_pairs(self) -> bool:
         """Whether there are pairs of rows that may not be in one set."""
         return any(wish.of_pairs for wish in self.wishes)
@@ -73,6 +78,12 @@ class Constraints:
     def floor(self) -> float:
         """The least relevance of a row; -∞ if there is none, or if it is not known yet (`fix`)."""
         return max((wish.least for wish in self.wishes if isinstance(wish, Floor)), default=-np.inf)
+
+    @cached_property
+    def on_topic(self) -> float:
+        """The same as a share of the k-th largest relevance, if that is positive; 0 if there is none."""
+        on_topic = self.find(OnTopic)
+        return 0.0 if on_topic is None else on_topic.share
 
     @cached_property
     def needs_kth(self) -> bool:

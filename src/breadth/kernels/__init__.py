@@ -61,7 +61,7 @@ def _name_batches(coded: int) -> str:
 def find_cache() -> str | None:
     """The folder where the compiled kernels are kept; None where NumPy does the work."""
     kernels: Any = current()
-    return None if kernels.NAME == "numpy" else str(kernels._inner.stats.cache_path)
+    return None if kernels.NAME == "numpy" else str(kernels.scan.stats.cache_path)
 
 
 __all__ = ["NAMES", "Kernels", "choose", "current", "describe", "find_cache", "load"]

@@ -21,12 +21,14 @@ from typing import Any
 from numba import config
 from numba.core import event
 
-_KERNELS = "breadth.kernels.numba"
+_PACKAGE = "breadth.kernels"
+_KERNELS = f"{_PACKAGE}.numba"
 _log = logging.getLogger("breadth")
 
 
 def import_kernels() -> ModuleType:
     """Import the compiled kernels, and compile them if that has not been done yet."""
+    _forget_old_code()
     with _announce():
         try:
             return import_module(_KERNELS)
@@ -44,6 +46,23 @@ def import_kernels() -> ModuleType:
                 return import_module(_KERNELS)
 
 
+def _forget_old_code() -> None:
+    """Remove the code that is kept beside the source if any file that goes into it is newer.
+
+    Numba compares with the file of a function alone, but compiled functions call those of other files.
+    """
+    folder = Path(__file__).parent
+    sources = [*folder.rglob("*.py"), *(folder.parent / f"{name}.py" for name in ("problem", "feasible"))]
+    try:
+        newest = max(source.stat().st_mtime for source in sources)
+        kept = list(folder.rglob("*.nbi"))
+        if kept and min(file.stat().st_mtime for file in kept) < newest:
+            for file in kept:
+                file.unlink(missing_ok=True)
+    except OSError:  # a read-only folder, or another process that does the same
+        return
+
+
 class _Notice(event.Listener):
     """Says once that the kernels are being compiled. Loading compiled code takes no time worth a word."""
 
@@ -52,9 +71,9 @@ class _Notice(event.Listener):
 
     def on_start(self, what: Any) -> None:
         function = getattr(what.data.get("dispatcher"), "py_func", None)
-        if not self._said and getattr(function, "__module__", None) == _KERNELS:
+        if not self._said and str(getattr(function, "__module__", "")).startswith(_PACKAGE):
             self._said = True
-            _log.warning("compiling breadth's kernels, which takes about half a minute; this happens once")
+            _log.warning("compiling breadth's kernels, which takes one to two minutes; this happens once")
 
     def on_end(self, what: Any) -> None:
         pass

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from breadth.arrays import Array, Mask, Matrix, Positions, Vector
+from breadth.arrays import Array, Ids, Mask, Matrix, Positions, Vector
 from breadth.feasible import Parts, Rules
 
 ROUNDING = 2e-6
 """What float32 similarities change in an eigenvalue, for each row."""
 UNDECIDED = 0.02
 """Weight of a row in the choice of a diagonal, at least; ¼ is the weight of one that is half in the set."""
+DOUBT = 1e-5
+"""Cosines this close to `distinct` are computed again in float64."""
 STEPS, MOST_STEPS = 256, 20_000
 """Steps of a relaxation in one call, and in all."""
 
@@ -42,6 +44,60 @@ class Aims(NamedTuple):
     spread: float
 
 
+class Wanted(NamedTuple):
+    """One query without its vector, as numbers. The first four are those of `breadth.problem`.
+
+    distinct     the cosine above which two rows are copies; ∞ if copies are allowed
+    keep_best    whether the most relevant row is in every set
+    floor        the least relevance of a row
+    on_topic     the same as a share of the k-th largest relevance, if that is positive; 0 allows all rows
+    """
+
+    k: int
+    relevance_weight: float
+    coupling: float
+    sharpness: int
+    distinct: float
+    keep_best: bool
+    floor: float
+    on_topic: float
+
+
+class Outcome(NamedTuple):
+    """What `settle` writes.
+
+    chosen                  the set
+    totals                  its value, the bound, whether rows outside the block can be in a better set (1 or 0) in the
+                            last and in the first relaxation, and the bound of the first; there is room for 8 numbers
+    x, slope, survivors     those of the first relaxation
+    left, inner_x           the rows that can be in a better set, and the x of the last relaxation
+    """
+
+    chosen: Positions
+    totals: Vector
+    x: Vector
+    slope: Vector
+    survivors: Mask
+    left: Mask
+    inner_x: Vector
+
+    @classmethod
+    def of(cls, size: int, k: int) -> Outcome:
+        """Room for a set of k rows from a block of so many."""
+        empty = np.empty
+        return cls(
+            empty(k, np.int64), empty(8), empty(size), empty(size), empty(size, np.bool_), empty(size, np.bool_),
+            empty(size),
+        )  # fmt: skip
+
+    def of_first(self, size: int) -> Outcome:
+        """The same where no more than so many rows of the block were looked at."""
+        return self._replace(
+            x=self.x[:size], slope=self.slope[:size], survivors=self.survivors[:size], left=self.left[:size],
+            inner_x=self.inner_x[:size],
+        )  # fmt: skip
+
+
 class Settle(Protocol):
     """All that is done on a block of rows with an even sharpness and no budget, in one call."""
 
@@ -57,25 +113,91 @@ class Settle(Protocol):
         twins: Positions,
         supply: float,
         aims: Aims,
-        chosen: Positions,
-        totals: Vector,
-        x: Vector,
-        slope: Vector,
-        survivors: Mask,
-        left: Mask,
-        inner_x: Vector,
+        outcome: Outcome,
     ) -> tuple[int, int]:
         """The best set and its bound, by the steps of `breadth.certified.shortlist.search`; where it ended, and swaps.
 
-        locked, parts, twins, supply    as in `breadth.shortlist.table.Table`
-        chosen                          becomes the set
-        totals                          its value, the bound, whether rows outside the block can be in a better set
-                                        (1 or 0) in the last and in the first relaxation, and the bound of the first
-        x, slope, survivors             those of the first relaxation
-        left, inner_x                   the rows that can be in a better set, and the x of the last relaxation
+        `locked`, `parts`, `twins` and `supply` are those of `breadth.shortlist.table.Table`.
 
         It ended: 0, there are fewer than k rows; 1, all is done; 2 or 3, the first or the second tightening of the
         bound goes on with an eigenvalue.
+        """
+
+
+class Choose(Protocol):
+    """All that is done for an even sharpness on an array, or on a shortlist without pinned rows, in one call."""
+
+    def __call__(
+        self,
+        size: int,
+        listed: bool,
+        rows: Array,
+        query: Vector,
+        given: Vector,
+        check: bool,
+        low: float,
+        high: float,
+        wanted: Wanted,
+        aims: Aims,
+        ids: Ids,
+        scores: Vector,
+        outcome: Outcome,
+        values: Vector,
+        stands: Positions,
+    ) -> tuple[int, int, int, int, int]:
+        """The best set of a shortlist's first rows; where it ended, swaps, copies, rows that it took, and all listed.
+
+        size             rows to begin with; then twice as many, as long as those beyond them matter
+        listed           whether rows, ids and scores are those of a `breadth.shortlist.fetch.Shortlist`, with its
+                         ceiling in totals[7]. If not, the rows are a collection, and the shortlist is made of it
+        rows             float32
+        query, given     the query, or the relevance of all rows from outside; the other one is empty
+        check            whether the squared lengths of all rows must be in [low, high], as that of the query must. If
+                         one is not, it ended as -1
+        ids, scores      the shortlist. If it is made here, so many rows as there is room for, and totals[7] becomes its
+                         ceiling
+        outcome          as `settle` writes it, for the rows that it took. The set is in order of relevance; totals[5]
+                         and [6] are Σ s_ij and Σ e_i·e_j over its pairs i < j
+        values           becomes the relevance of the set
+        stands           for each row of the shortlist, which member it is a copy of, or -1
+
+        It ended as `settle` does, or 4: rows beyond the shortlist matter. Where that is not 1, the set is not in order
+        and nothing but what `settle` writes is filled.
+        """
+
+
+class ChoosePlain(Protocol):
+    """The same for the paper's objective without constraints, on an array."""
+
+    def __call__(
+        self,
+        size: int,
+        most: int,
+        rows: Array,
+        query: Vector,
+        check: bool,
+        low: float,
+        high: float,
+        squared: float,
+        wanted: Wanted,
+        aims: Aims,
+        entering: int,
+        many: int,
+        again: float,
+        ids: Ids,
+        values: Vector,
+        totals: Vector,
+    ) -> tuple[int, int, int]:
+        """The best set by the steps of `breadth.certified.settle`; where it ended, swaps, and the rows of the block.
+
+        size, most            rows that the block begins with, and has room for
+        rows, query           as for `Choose`
+        check, low, high      as for `Choose`; `squared`: without a check, the largest squared length there can be
+        entering              rows that may enter the block at a time
+        many, again           further greedy starts, and the rate of the tabu search after them; 0 for none
+        ids, values, totals   become the set in order of relevance, its relevance, and what `Choose` writes
+
+        It ended: -1, a length is wrong; 1, all is done; 4, the block has no room for all rows that matter.
         """
 
 
@@ -102,6 +224,14 @@ class Kernels(Protocol):
     def settle(self) -> Settle | None:
         """`Settle`, or None where calling the others one by one takes no longer."""
 
+    @property
+    def choose(self) -> Choose | None:
+        """`Choose`, or None as for `settle`."""
+
+    @property
+    def choose_plain(self) -> ChoosePlain | None:
+        """`ChoosePlain`, or None as for `settle`."""
+
     def inner(self, rows: Vector, direction: Vector) -> Vector:
         """Inner products of rows with one direction, in float64. Copies of a row get the same number."""
 
@@ -113,6 +243,9 @@ class Kernels(Protocol):
 
     def fill_gram(self, rows: Vector, old: int, gram: Matrix) -> None:
         """Write the similarities of the rows from `old` on with all rows before them, and with each other."""
+
+    def multiply_pairs(self, rows: Matrix) -> Matrix:
+        """The inner products of float32 rows with each other, in float32."""
 
     def marginals(self, linear: Vector, gram: Matrix, coupling: float, chosen: Positions) -> Vector:
         """The marginal value of every row for a set."""

@@ -20,7 +20,7 @@ NAME = "numpy"
 STEPS_AT_ONCE = 1 << 15
 SPREADS = False
 CODED = 0
-settle = None
+settle = choose = choose_plain = None
 _ROWS_AT_ONCE = 4096
 MOST_SWAPS = 10_000
 _CANDIDATES_AT_ONCE = 64
@@ -44,6 +44,10 @@ def fill_gram(rows: Vector, old: int, gram: Matrix) -> None:
     products = rows[old:] @ rows.T
     gram[old:count, :count] = products
     gram[:count, old:count] = products.T
+
+
+def multiply_pairs(rows: Matrix) -> Matrix:
+    return np.asarray(rows @ rows.T)
 
 
 class _Tally:

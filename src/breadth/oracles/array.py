@@ -56,6 +56,11 @@ class ArrayOracle:
     def dim(self) -> int:
         return int(self._array.shape[1]) + (self._relevance is not None)
 
+    @property
+    def plain_rows(self) -> Array | None:
+        """The array, unless relevance comes from outside."""
+        return self._array if self._relevance is None else None
+
     def with_scores(self, scores: npt.ArrayLike) -> ArrayOracle:
         """Return an oracle over rows (e_i, s_i), with these relevance scores s. The rows are not checked again."""
         other = object.__new__(ArrayOracle)

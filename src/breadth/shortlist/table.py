@@ -11,16 +11,20 @@ from breadth import kernels
 from breadth.arrays import Array, Ids, Mask, Matrix, Positions, Vector
 from breadth.clock import Clock
 from breadth.feasible import Parts, allows, find_parts, free_rules, may_add
+from breadth.kernels.contract import DOUBT
 from breadth.problem import Problem, sharpen
 from breadth.shortlist.fetch import Shortlist
 from breadth.shortlist.partial import check_pins
 
 _GAIN = 1e-7
 """A swap must gain more than this (times 1 + k), or rounding of the similarities could run in circles."""
-_DOUBT = 1e-5
-"""Cosines this close to `distinct` are computed again in float64."""
 _PAIRS_AT_ONCE = 4096
 _SWAPS_AT_ONCE, _MOST_SWAPS = 64, 10_000
+
+
+def least_gain(k: int) -> float:
+    """What a swap must gain to count in a set of k rows."""
+    return _GAIN * (1.0 + k)
 
 
 class Table:
@@ -83,7 +87,7 @@ class Table:
     @property
     def least_gain(self) -> float:
         """What a swap must gain to count."""
-        return _GAIN * (1.0 + self.problem.k)
+        return least_gain(self.problem.k)
 
     @property
     def has_conflicts(self) -> bool:
@@ -266,13 +270,13 @@ class _TablePairs:
         self.cosines, self._rows = cosines, rows
 
     def above(self, cosine: float) -> Mask:
-        possible = self.cosines > cosine - _DOUBT
+        possible = self.cosines > cosine - DOUBT
         possible.ravel()[:: len(possible) + 1] = False
         if not possible.any():
             return possible
         left, right = np.nonzero(possible)
         cosines = self.cosines[left, right].astype(np.float64)
-        doubtful = np.flatnonzero(cosines < cosine + _DOUBT)
+        doubtful = np.flatnonzero(cosines < cosine + DOUBT)
         for start in range(0, len(doubtful), _PAIRS_AT_ONCE):
             some = doubtful[start : start + _PAIRS_AT_ONCE]
             one, other = np.minimum(left[some], right[some]), np.maximum(left[some], right[some])
@@ -292,5 +296,6 @@ def _rate(problem: Problem, rows: Array) -> Vector:
 
 
 def _multiply_pairs(rows: Array) -> Matrix:
-    exact = rows if rows.dtype == np.float64 else np.asarray(rows, dtype=np.float32)
-    return np.asarray(exact @ exact.T, dtype=np.float32)
+    if rows.dtype == np.float64:
+        return np.asarray(rows @ rows.T, dtype=np.float32)
+    return kernels.current().multiply_pairs(np.ascontiguousarray(rows, dtype=np.float32))

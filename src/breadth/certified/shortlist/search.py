@@ -12,14 +12,14 @@ from breadth.arrays import Ids, Positions, Vector
 from breadth.certified.effort import Effort
 from breadth.clock import Clock
 from breadth.feasible import best_sum
-from breadth.kernels.contract import UNDECIDED, Aims
+from breadth.kernels.contract import UNDECIDED, Aims, Outcome
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.shortlist.bound import Aim, Form, Relaxed, relax
 from breadth.shortlist.diagonal import FindDiagonal, dominant_diagonal, even_diagonal
 from breadth.shortlist.fetch import Shortlist, fetch_shortlist
-from breadth.shortlist.table import Table
+from breadth.shortlist.table import Table, least_gain
 
 _EIGENVALUES = (even_diagonal, even_diagonal)
 """The last diagonals that tighten a bound: the second time for the rows that the first time leaves."""
@@ -52,29 +52,39 @@ class Found:
 
     def note(self, path: str, rounds: int, otherwise: str) -> None:
         """Write down how the set was found; `otherwise`: why it ended if the set is not swap-optimal."""
-        self.stats = {
-            "path": path,
-            **kernels.describe(),
-            "rounds": rounds,
-            "swaps": self.swaps,
-            "block": len(self.table),
-            "held": len(self.table.shortlist),
-            "stopped": "swap_optimal" if self.swap_optimal else otherwise,
-        }
+        stopped = "swap_optimal" if self.swap_optimal else otherwise
+        self.stats = write_stats(path, rounds, self.swaps, len(self.table), len(self.table.shortlist), stopped)
 
 
-def search_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Effort) -> Asking[Found]:
-    """The best set found, swap-optimal over the whole collection unless `swap_optimal` says otherwise."""
-    count = max(effort.shortlist, effort.shortlist_for_each * problem.k)
-    if facts.gives_rows:  # each row is sent by an engine: the first table is enough to begin with
-        count = max(effort.block, 2 * problem.k)
-    count += len(problem.constraints.excluded)
+def write_stats(path: str, rounds: int, swaps: int, block: int, held: int, stopped: str) -> dict[str, Any]:
+    """How a set was found, for `Selection.stats`."""
+    return {
+        "path": path, **kernels.describe(), "rounds": rounds, "swaps": swaps, "block": block, "held": held,
+        "stopped": stopped,
+    }  # fmt: skip
+
+
+def count_rows(problem: Problem, facts: Facts, effort: Effort) -> int:
+    """How many rows the first shortlist has, at the most."""
+    count = effort.count_sent(problem.k) if facts.gives_rows else effort.count_shortlist(problem.k)
+    return count + len(problem.constraints.excluded)
+
+
+def search_shortlist(
+    problem: Problem, facts: Facts, clock: Clock, effort: Effort, shortlist: Shortlist
+) -> Asking[Found]:
+    """The best set found, swap-optimal over the whole collection unless `swap_optimal` says otherwise.
+
+    `shortlist`: the first one, of `count_rows`.
+    """
+    count = count_rows(problem, facts, effort)
     # How many rows a budget allows is decided on all that were fetched: cheap rows may come late.
-    size = facts.size if np.isfinite(problem.constraints.budget) else max(effort.block, 2 * problem.k)
+    size = facts.size if np.isfinite(problem.constraints.budget) else effort.count_first(problem.k)
     rounds = 0
     while True:
         rounds += 1
-        shortlist = yield from fetch_shortlist(problem, facts, count)
+        if rounds > 1:
+            shortlist = yield from fetch_shortlist(problem, facts, count)
         last = shortlist.is_final or count >= effort.most_rows or clock.is_over()
         found, size = search_table(problem, shortlist, size, clock, effort, last=last)
         if found is not None and (last or clock.is_over() or is_settled(found)):
@@ -168,28 +178,35 @@ def _takes_one_call(table: Table, clock: Clock) -> bool:
     return kernels.current().settle is not None and unlimited and table.problem.sharpness > 1 and not table.lacks_best
 
 
+def make_aims(problem: Problem, effort: Effort) -> Aims:
+    """How far the kernels go on a table."""
+    return Aims(
+        effort.starts, effort.rough, effort.fine, effort.tabu, effort.tight_rows, effort.eigen,
+        1e-7 * problem.scale, least_gain(problem.k), max(problem.spread, 1e-300),
+    )  # fmt: skip
+
+
 def _settle_in_one_call(table: Table, clock: Clock, effort: Effort) -> Found | None:
     """The same as the steps of `settle`, in one call of the kernels; None if greedy does not find k rows."""
-    settle_all, problem, size = kernels.current().settle, table.problem, len(table)
+    settle_all, problem = kernels.current().settle, table.problem
     assert settle_all is not None
-    aims = Aims(
-        effort.starts, effort.rough, effort.fine, effort.tabu, effort.tight_rows, effort.eigen,
-        1e-7 * problem.scale, table.least_gain, max(problem.spread, 1e-300),
-    )  # fmt: skip
-    chosen, totals = np.empty(problem.k, dtype=np.int64), np.zeros(5)
-    x, slope, inner_x = np.empty(size), np.empty(size), np.empty(size)
-    survivors, left = np.empty(size, dtype=bool), np.empty(size, dtype=bool)
+    aims = make_aims(problem, effort)
+    outcome = Outcome.of(len(table), problem.k)
     ended, swaps = settle_all(
         table.linear, table.gram, table.rules, problem.k, problem.coupling, table.locked, table.parts, table.twins,
-        table.supply, aims, chosen, totals, x, slope, survivors, left, inner_x,
+        table.supply, aims, outcome,
     )  # fmt: skip
-    if ended == 0:
-        return None
-    value, bound, outside, outside_at_first, bound_at_first = totals.tolist()
-    relaxed = Relaxed(bound_at_first, x, slope, survivors, outside_at_first > 0.0)
-    found = Found(table, chosen, value, bound, relaxed, swaps)
+    return None if ended == 0 else go_on(table, outcome, ended, swaps, clock, effort)
+
+
+def go_on(table: Table, outcome: Outcome, ended: int, swaps: int, clock: Clock, effort: Effort) -> Found:
+    """Go on where a call of the kernels ended."""
+    value, bound, outside, outside_at_first, bound_at_first = outcome.totals[:5].tolist()
+    relaxed = Relaxed(bound_at_first, outcome.x, outcome.slope, outcome.survivors, outside_at_first > 0.0)
+    found = Found(table, outcome.chosen, value, bound, relaxed, swaps)
     if ended > 1:
-        _tighten_further(found, np.flatnonzero(left), inner_x[left], outside > 0.0, clock, effort, _EIGENVALUES)
+        left = outcome.left
+        _tighten_further(found, np.flatnonzero(left), outcome.inner_x[left], outside > 0.0, clock, effort, _EIGENVALUES)
     if ended == 2:
         _improve_further(found, clock, effort)
     return found
@@ -264,6 +281,8 @@ def _bound(found: Found, share: float, clock: Clock) -> None:
         form = Form.plain(table)
     found.relaxed = relax(form, form.indicate(found.chosen), _aim(found, share, True), clock)
     found.bound = min(found.bound, found.relaxed.bound)
+    if table.problem.sharpness > 1 and _open_gap(found) > 1.0:  # far from converged: relevance alone may say more
+        found.bound = min(found.bound, best_sum(table.linear, found.problem.k, table.parts, table.supply))
 
 
 def _aim(found: Found, share: float, outside: bool) -> Aim:

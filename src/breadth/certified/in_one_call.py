@@ -1,0 +1,67 @@
+"""The paper's objective on an array in memory, in one call of the kernels.
+
+They take the steps of `settle.py` on a block of their own. That is done without constraints, and for θ from
+`loose_theta` on: below it, more is tried than these steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from breadth import kernels
+from breadth.arrays import Array, Vector
+from breadth.certified.effort import Effort
+from breadth.certified.shortlist.at_once import HIGHEST, LOWEST, conclude_call
+from breadth.certified.shortlist.search import make_aims, write_stats
+from breadth.kernels.contract import Wanted
+from breadth.problem import Problem
+from breadth.selection import Selection
+
+_ROOM, _ROOM_FOR_EACH = 192, 4
+"""Rows that the block has room for, and so many for each of the k."""
+
+
+class PlainWork:
+    """One query without its vector, prepared for the kernels. The `query` of its `problem` does not matter."""
+
+    def __init__(self, problem: Problem, effort: Effort) -> None:
+        self.problem, self.effort = problem, effort
+        self.aims = make_aims(problem, effort)
+        self.wanted = Wanted(problem.k, problem.relevance_weight, problem.coupling, 1, np.inf, False, -np.inf, 0.0)
+        self._few = problem.k <= effort.few
+
+    @staticmethod
+    def is_served(problem: Problem, effort: Effort) -> bool:
+        """Whether this is a problem that the kernels solve."""
+        return problem.is_plain and problem.k > 1 and effort.loose_theta <= problem.theta < 1.0
+
+    def choose(
+        self, rows: Array, query: Vector | None, given: Vector | None, length_error: float | None
+    ) -> Selection | None:
+        """Choose from all rows of an array by a query.
+
+        `length_error`: the largest |‖e_i‖² - 1|, None if it is not known: then it is checked that all rows are of unit
+        length. None where that takes more than one call, or is not so.
+        """
+        k, count, effort = self.problem.k, len(rows), self.effort
+        whole = count <= 2 * max(effort.block, 2 * k)
+        if query is None or count == k or count > effort.whole or (self._few and not whole):
+            return None
+        choose = kernels.current().choose_plain
+        assert choose is not None
+        ids, values, totals = np.empty(k, np.int64), np.empty(k), np.empty(8)
+        many = 4 * max(1, effort.first_rows // k) if self._few else 0
+        ended, swaps, size = choose(
+            count if self._few else effort.count_first(k), min(count, _ROOM + _ROOM_FOR_EACH * k),
+            rows, query, length_error is None, LOWEST, HIGHEST, 1.0 + (length_error or 0.0), self.wanted, self.aims,
+            effort.entering + k // 2, many, effort.tabu * effort.tabu_again, ids, values, totals,
+        )  # fmt: skip
+        if ended != 1:
+            return None
+        stats = write_stats("in memory", 1, swaps, size, count, "swap_optimal")
+        return conclude_call(self.problem, ids, values, totals, True, stats, ())
+
+    def count(self, rows: Array) -> dict[str, int]:
+        """What the same would have cost as requests: all rows."""
+        count, dim = rows.shape
+        return {"scans": 0, "requests": 1, "rows": count, "bytes": 8 * count + 4 * count * dim}

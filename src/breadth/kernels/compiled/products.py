@@ -1,0 +1,143 @@
+"""Rows times directions, and times each other, in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float32, float64, int64, njit, types, void
+
+from breadth.kernels.compiled.signatures import GRAM, NUMBERS, ROWS, SET, VECTOR
+
+ANY_ORDER = {"reassoc", "contract"}
+"""Sums may be taken in any order; NaN stays NaN."""
+_FEW = 256
+"""Rows up to which these loops multiply faster than BLAS, which takes its time to begin."""
+
+
+@njit(void(ROWS, VECTOR, NUMBERS), fastmath=True, nogil=True, cache=True)
+def _inner(rows, direction, out):
+    for i in range(rows.shape[0]):
+        total = 0.0
+        for j in range(rows.shape[1]):
+            total += rows[i, j] * direction[j]
+        out[i] = total
+
+
+@njit(
+    [void(types.Array(kind, 2, "C", readonly=True), SET, VECTOR, NUMBERS) for kind in (float32, float64)],
+    fastmath=True,
+    nogil=True,
+    cache=True,
+)
+def _inner_at(rows, where, direction, out):
+    for i in range(len(where)):
+        row = rows[where[i]]
+        total = 0.0
+        for j in range(len(row)):
+            total += np.float64(row[j]) * direction[j]
+        out[i] = total
+
+
+def inner_at(rows, where, direction):
+    out = np.empty(len(where))
+    _inner_at(rows, where, direction, out)
+    return out
+
+
+@njit(NUMBERS(VECTOR, ROWS), nogil=True, cache=True)
+def combine(weights, rows):
+    total = np.zeros(rows.shape[1])
+    for i in range(len(weights)):
+        if weights[i] != 0.0:
+            for j in range(rows.shape[1]):
+                total[j] += weights[i] * rows[i, j]
+    return total
+
+
+def inner(rows, direction):
+    out = np.empty(len(rows))
+    _inner(rows, direction, out)
+    return out
+
+
+@njit(
+    void(ROWS, int64, types.Array(float32, 2, "C")),
+    fastmath=True,
+    nogil=True,
+    cache=True,
+)
+def fill_gram(rows, old, gram):
+    """Three rows with three others at a time: every number that is loaded is used three times."""
+    count, dim = rows.shape
+    r = old
+    while r < count:
+        height = min(3, count - r)
+        c = 0
+        while height == 3 and c + 3 <= r:
+            t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = 0.0
+            for j in range(dim):
+                a0, a1, a2 = rows[r, j], rows[r + 1, j], rows[r + 2, j]
+                b0, b1, b2 = rows[c, j], rows[c + 1, j], rows[c + 2, j]
+                t00 += a0 * b0
+                t01 += a0 * b1
+                t02 += a0 * b2
+                t10 += a1 * b0
+                t11 += a1 * b1
+                t12 += a1 * b2
+                t20 += a2 * b0
+                t21 += a2 * b1
+                t22 += a2 * b2
+            gram[r, c], gram[r, c + 1], gram[r, c + 2] = t00, t01, t02
+            gram[r + 1, c], gram[r + 1, c + 1], gram[r + 1, c + 2] = t10, t11, t12
+            gram[r + 2, c], gram[r + 2, c + 1], gram[r + 2, c + 2] = t20, t21, t22
+            c += 3
+        for i in range(r, r + height):
+            for m in range(c, i + 1):
+                total = 0.0
+                for j in range(dim):
+                    total += rows[i, j] * rows[m, j]
+                gram[i, m] = total
+        for i in range(r, r + height):
+            for m in range(i + 1):
+                gram[m, i] = gram[i, m]
+        r += height
+
+
+@njit(fastmath=ANY_ORDER, nogil=True, cache=True)
+def fill_few(rows, old, size, out):
+    """Write the inner products of the rows from `old` on with all before `size`; three with three at a time."""
+    for r in range(old, size, 3):
+        # Beyond the last row it is taken again.
+        r1, r2 = min(r + 1, size - 1), min(r + 2, size - 1)
+        for c in range(0, min(r + 3, size), 3):
+            c1, c2 = min(c + 1, size - 1), min(c + 2, size - 1)
+            t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = np.float32(0.0)
+            for j in range(rows.shape[1]):
+                a0, a1, a2 = rows[r, j], rows[r1, j], rows[r2, j]
+                b0, b1, b2 = rows[c, j], rows[c1, j], rows[c2, j]
+                t00 += a0 * b0
+                t01 += a0 * b1
+                t02 += a0 * b2
+                t10 += a1 * b0
+                t11 += a1 * b1
+                t12 += a1 * b2
+                t20 += a2 * b0
+                t21 += a2 * b1
+                t22 += a2 * b2
+            out[r, c], out[r, c1], out[r, c2] = t00, t01, t02
+            out[r1, c], out[r1, c1], out[r1, c2] = t10, t11, t12
+            out[r2, c], out[r2, c1], out[r2, c2] = t20, t21, t22
+    for i in range(old, size):
+        for j in range(i):
+            out[j, i] = out[i, j]
+
+
+@njit(types.Array(float32, 2, "C")(GRAM), nogil=True, cache=True)
+def multiply_few(rows):
+    size = rows.shape[0]
+    out = np.empty((size, size), dtype=np.float32)
+    fill_few(rows, 0, size, out)
+    return out
+
+
+def multiply_pairs(rows):
+    return multiply_few(rows) if len(rows) <= _FEW else rows @ rows.T
