@@ -52,7 +52,8 @@ def using(name: str):  # type: ignore[no-untyped-def]
 
 def compare_kernels() -> dict[str, Any]:
     """The same instances with numba's and with NumPy's kernels."""
-    different, instances, largest, seconds = [], 0, 0.0, dict.fromkeys(kernels.NAMES, 0.0)
+    different, instances, seconds = [], 0, dict.fromkeys(kernels.NAMES, 0.0)
+    largest = {"objective": 0.0, "bound": 0.0}
     todo = [(shape, seed) for shape in SHAPES for seed in (0, 1)]
     for shape, seed in progress(todo, "kernels"):
         rng = np.random.default_rng(seed)
@@ -68,10 +69,12 @@ def compare_kernels() -> dict[str, Any]:
                         seconds[name] += time.perf_counter() - started
                 one, other = found.values()
                 instances += 1
-                gap = max(abs(one.objective - other.objective), abs(one.certificate.bound - other.certificate.bound))
-                largest = max(largest, gap)
-                if gap > SAME:
-                    different.append([shape, seed, k, theta, gap])
+                gaps = {
+                    "objective": abs(one.objective - other.objective),
+                    "bound": abs(one.certificate.bound - other.certificate.bound),
+                }
+                largest = {what: max(most, gaps[what]) for what, most in largest.items()}
+                different += [[shape, seed, k, theta, what, gap] for what, gap in gaps.items() if gap > SAME]
     return {"instances": instances, "different": different, "largest": largest, "seconds": seconds}
 
 
@@ -160,8 +163,9 @@ NumPy {info["numpy"]}.
 
 {same["instances"]} instances ({", ".join(SHAPES)} rows, 1,500 × 48;
 k ∈ {{{", ".join(map(str, KERNEL_KS))}}}, θ from 0.2 to 0.9), solved with numba's and with NumPy's kernels.
-Objective or bound differ by more than 1e-6 in {len(same["different"])} of them; the largest difference is
-{same["largest"]:.1e}. numba took {same["seconds"]["numba"]:.1f} s, NumPy {same["seconds"]["numpy"]:.1f} s.
+Objectives differ by {same["largest"]["objective"]:.1e} at the most, bounds by {same["largest"]["bound"]:.1e} (more than
+1e-6 in {len({tuple(case[:4]) for case in same["different"]})} instances): numba's single call for an array relaxes on
+other rows than the steps do. numba took {same["seconds"]["numba"]:.1f} s, NumPy {same["seconds"]["numpy"]:.1f} s.
 
 ## On every path, against every method
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import breadth
 from breadth import api, direct, kernels
 from breadth.problem import Problem
-from tests.synthetic import SHAPES, clustered, query_near
+from tests.synthetic import SHAPES, clustered, isotropic, query_near
 
 pytestmark = pytest.mark.skipif(
     kernels.current().choose is None, reason="NumPy's kernels have no such call: there is the general way alone"
@@ -87,7 +87,7 @@ def test_the_direct_way_finds_what_the_general_way_finds(shape, n, d, seed, wish
     st.sampled_from(sorted(SHAPES)),
     st.integers(3, 300),
     st.sampled_from([3, 17, 64]),
-    st.sampled_from([0.65, 0.7, 0.9, 0.99]),
+    st.sampled_from([0.7, 0.8, 0.9, 0.99]),
     st.integers(0, 2**32 - 1),
     st.data(),
 )
@@ -107,6 +107,19 @@ def test_the_papers_objective_gets_a_set_that_no_exchange_improves(shape, n, d, 
     assert largest_gain(problem, rows.astype(np.float64), found.ids) <= 2e-6
 
 
+@pytest.mark.parametrize("k", [5, 10])
+def test_thousands_of_copies_hide_nothing(rng, k):
+    """Of many rows with one score, some enter the block; the better ones behind them must enter as well."""
+    copied = isotropic(rng, 1, 16)
+    rows = np.concatenate((np.repeat(copied, 3000, axis=0), clustered(rng, 2000, 16)))
+    query = query_near(rng, copied).astype(np.float32)
+    for order in (rows, rows[::-1].copy()):
+        found = breadth.select(order, query, k=k, theta=0.7, sharpness=1)
+        general = select_generally(order, query, k=k, theta=0.7, sharpness=1)
+        assert found.objective == pytest.approx(general.objective, abs=1e-6)
+        assert found.certificate.bound == pytest.approx(general.certificate.bound, abs=1e-4)
+
+
 def largest_gain(problem, rows, ids):
     """What the best exchange of one member for one row outside gains, on the reported scale."""
     w = problem.direction(rows[ids].sum(axis=0))
@@ -118,7 +131,7 @@ def largest_gain(problem, rows, ids):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(3, 11), st.sampled_from([0.65, 0.8, 0.95]), st.integers(0, 2**32 - 1), st.data())
+@given(st.integers(3, 11), st.sampled_from([0.7, 0.8, 0.95]), st.integers(0, 2**32 - 1), st.data())
 def test_bounds_hold_for_every_set(n, theta, seed, data):
     rng = np.random.default_rng(seed)
     rows = make(rng, "isotropic" if seed % 2 else "clustered", n, 5)

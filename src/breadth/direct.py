@@ -29,7 +29,7 @@ _MOST_NUMBERS = 1 << 22
 
 def prepare(problem: Problem) -> Work | PlainWork | None:
     """A problem, whose query does not matter, prepared for the kernels; None if they do not solve it."""
-    if PlainWork.is_served(problem, EFFORT):
+    if PlainWork.is_served(problem):
         return PlainWork(problem, EFFORT)
     free = problem.constraints.is_free
     return None if problem.sharpness == 1 or free else Work(problem, EFFORT)

@@ -41,6 +41,10 @@ _BATCH_SCORES = 1 << 25
 """At most this many scores (128 MiB of float32) are held at once when `Scores` requests are batched."""
 
 
+_MOSTLY = 0.75
+"""Batched `Rows` requests fetch each row once unless more than this share of the rows differ from each other."""
+
+
 class Found(NamedTuple):
     """What `Top` found: ids (b, m) and scores (b, m), largest score first. An engine may find fewer than m."""
 
@@ -163,9 +167,13 @@ class Rows(Request[Array]):
         first = requests[0].ids
         if all(np.array_equal(request.ids, first) for request in requests[1:]):
             return [oracle.rows(first)] * len(requests)
-        unique, inverse = np.unique(np.concatenate([request.ids for request in requests]), return_inverse=True)
+        every, parts = np.concatenate([request.ids for request in requests]), _parts([len(r.ids) for r in requests])
+        unique, inverse = np.unique(every, return_inverse=True)
+        if len(unique) > _MOSTLY * len(every):  # to fetch some rows twice takes less time than to copy all of them
+            rows = oracle.rows(every)
+            return [rows[part] for part in parts]
         rows = oracle.rows(unique)
-        return [rows[inverse[part]] for part in _parts([len(request.ids) for request in requests])]
+        return [rows[inverse[part]] for part in parts]
 
 
 @dataclass(frozen=True, eq=False)

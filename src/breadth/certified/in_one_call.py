@@ -1,7 +1,8 @@
 """The paper's objective on an array in memory, in one call of the kernels.
 
-They take the steps of `settle.py` on a block of their own. That is done without constraints, and for θ from
-`loose_theta` on: below it, more is tried than these steps.
+They take the steps of `settle.py` on a block of their own. That is done without constraints, and where relevance counts
+for much: for a lower θ, more is tried than these steps. For a small k, greedy starts on a wide block find what
+`settle.py` finds with four times as many and a longer tabu search over all rows (docs/decisions/0012-one-call.md).
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from breadth.kernels.contract import Wanted
 from breadth.problem import Problem
 from breadth.selection import Selection
 
+_LEAST_THETA = 0.7
+_WIDE, _FEWEST = 128, 4
+"""Rows of the block for up to `few` rows, at least. For fewer than so many rows of a set, larger arrays are left to the
+other way, which looks at more of them."""
 _ROOM, _ROOM_FOR_EACH = 192, 4
 """Rows that the block has room for, and so many for each of the k."""
 
@@ -31,9 +36,9 @@ class PlainWork:
         self._few = problem.k <= effort.few
 
     @staticmethod
-    def is_served(problem: Problem, effort: Effort) -> bool:
+    def is_served(problem: Problem) -> bool:
         """Whether this is a problem that the kernels solve."""
-        return problem.is_plain and problem.k > 1 and effort.loose_theta <= problem.theta < 1.0
+        return problem.is_plain and problem.k > 1 and _LEAST_THETA <= problem.theta < 1.0
 
     def choose(
         self, rows: Array, query: Vector | None, given: Vector | None, length_error: float | None
@@ -44,17 +49,16 @@ class PlainWork:
         length. None where that takes more than one call, or is not so.
         """
         k, count, effort = self.problem.k, len(rows), self.effort
-        whole = count <= 2 * max(effort.block, 2 * k)
-        if query is None or count == k or count > effort.whole or (self._few and not whole):
+        if query is None or count == k or count > effort.whole or (k < _FEWEST and count > _WIDE):
             return None
         choose = kernels.current().choose_plain
         assert choose is not None
         ids, values, totals = np.empty(k, np.int64), np.empty(k), np.empty(8)
-        many = 4 * max(1, effort.first_rows // k) if self._few else 0
+        many = effort.first_rows // k if self._few else 0
         ended, swaps, size = choose(
-            count if self._few else effort.count_first(k), min(count, _ROOM + _ROOM_FOR_EACH * k),
+            effort.count_first(k), min(count, _ROOM + _ROOM_FOR_EACH * k), _WIDE if self._few else 0,
             rows, query, length_error is None, LOWEST, HIGHEST, 1.0 + (length_error or 0.0), self.wanted, self.aims,
-            effort.entering + k // 2, many, effort.tabu * effort.tabu_again, ids, values, totals,
+            effort.entering + k // 2, many, ids, values, totals,
         )  # fmt: skip
         if ended != 1:
             return None

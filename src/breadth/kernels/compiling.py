@@ -55,7 +55,7 @@ def _forget_old_code() -> None:
     sources = [*folder.rglob("*.py"), *(folder.parent / f"{name}.py" for name in ("problem", "feasible"))]
     try:
         newest = max(source.stat().st_mtime for source in sources)
-        kept = list(folder.rglob("*.nbi"))
+        kept = list(folder.rglob("*.nb[ic]"))
         if kept and min(file.stat().st_mtime for file in kept) < newest:
             for file in kept:
                 file.unlink(missing_ok=True)

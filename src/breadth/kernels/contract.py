@@ -173,6 +173,7 @@ class ChoosePlain(Protocol):
         self,
         size: int,
         most: int,
+        wide: int,
         rows: Array,
         query: Vector,
         check: bool,
@@ -183,7 +184,6 @@ class ChoosePlain(Protocol):
         aims: Aims,
         entering: int,
         many: int,
-        again: float,
         ids: Ids,
         values: Vector,
         totals: Vector,
@@ -191,10 +191,11 @@ class ChoosePlain(Protocol):
         """The best set by the steps of `breadth.certified.settle`; where it ended, swaps, and the rows of the block.
 
         size, most            rows that the block begins with, and has room for
+        wide                  rows of the block for the search for sets, at least, if the bound leaves something open
         rows, query           as for `Choose`
         check, low, high      as for `Choose`; `squared`: without a check, the largest squared length there can be
         entering              rows that may enter the block at a time
-        many, again           further greedy starts, and the rate of the tabu search after them; 0 for none
+        many                  further greedy starts
         ids, values, totals   become the set in order of relevance, its relevance, and what `Choose` writes
 
         It ended: -1, a length is wrong; 1, all is done; 4, the block has no room for all rows that matter.

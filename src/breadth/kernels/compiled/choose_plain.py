@@ -103,19 +103,28 @@ def _find_direction(query, wanted, x, block, w):
 
 
 @njit(nogil=True, cache=True)
-def _find_above(scores, inside, bar, most):
-    """The rows outside the block that score above a bar: the best ones, where they are more than `most`."""
-    found = np.empty(len(scores), dtype=np.int64)
+def _keep_best(found, scores, most):
+    """Of some rows the `most` with the largest scores; of equal ones the first."""
+    if len(found) <= most:
+        return found
+    cut = find_largest(scores, most)
+    tied = most - (scores > cut).sum()
+    kept = np.empty(most, dtype=np.int64)
     count = 0
-    for i in range(len(scores)):
-        if scores[i] > bar and not inside[i]:
-            found[count] = i
+    for place in range(len(found)):
+        is_tied = scores[place] == cut
+        if scores[place] > cut or (is_tied and tied > 0):
+            tied -= is_tied
+            kept[count] = found[place]
             count += 1
-    found = found[:count]
-    if count > most:
-        cut = find_largest(scores[found], most)
-        found = found[scores[found] >= cut][:most]
-    return found
+    return kept[:count]
+
+
+@njit(nogil=True, cache=True)
+def _find_best(scores, inside, most):
+    """The rows outside the block with the largest scores."""
+    found = np.flatnonzero(~inside)
+    return _keep_best(found, scores[found], most)
 
 
 @njit(nogil=True, cache=True)
@@ -126,14 +135,15 @@ def _slack(w):
 
 @njit(nogil=True, cache=True)
 def _find_better(rows, w, scores, inside, bar, most):
-    """The same for the bar in float64: scores that are nearly the bar are computed again."""
-    near = _find_above(scores, inside, bar - _slack(w), 2 * most)
-    count = 0
+    """The rows outside the block that score above a bar, in float64; the best ones, where they are more than `most`."""
+    near = np.flatnonzero((scores > bar - _slack(w)) & ~inside)
+    exact, count = np.empty(len(near)), 0
     for row in near:
-        if count < most and dot(rows[row], w) > bar:
+        exact[count] = dot(rows[row], w)
+        if exact[count] > bar:
             near[count] = row
             count += 1
-    return near[:count]
+    return _keep_best(near[:count], exact[:count], most)
 
 
 @njit(nogil=True, cache=True)
@@ -148,11 +158,11 @@ def _offer(linear, gram, coupling, rules, least_gain, start, chosen, totals):
 
 
 @njit(nogil=True, cache=True)
-def _go_on(linear, gram, wanted, rules, aims, relaxed, rate, chosen, totals):
+def _go_on(linear, gram, wanted, rules, aims, relaxed, chosen, totals):
     """Swap from the set, then tabu search, the longer the more is left open; how many swaps."""
     coupling = wanted.coupling
     swaps = _offer(linear, gram, coupling, rules, aims.least_gain, chosen.copy(), chosen, totals)
-    iterations = int(rate * min(max((relaxed - totals[0]) / aims.spread, 0.0), 1.0) ** 0.5)
+    iterations = int(aims.tabu * min(max((relaxed - totals[0]) / aims.spread, 0.0), 1.0) ** 0.5)
     if relaxed - totals[0] <= aims.least or iterations == 0:
         return swaps
     trial, current = chosen.copy(), chosen.copy()
@@ -178,18 +188,14 @@ def _try_starts(linear, gram, wanted, rules, aims, relaxed, count, chosen, total
 
 
 @njit(nogil=True, cache=True)
-def _search(linear, gram, wanted, rules, aims, relaxed, many, again, x, chosen, totals):
-    """Search for a better set on the block as long as something is open; how many swaps.
-
-    many, again    further starts, and the rate of the tabu search after them, for a small k; else 0
-    """
+def _search(linear, gram, wanted, rules, aims, relaxed, many, x, chosen, totals):
+    """Search for a better set on the block as long as something is open; how many swaps. `many`: further starts."""
     picks = np.argsort(-x, kind="mergesort")[: wanted.k].copy()
     swaps = _offer(linear, gram, wanted.coupling, rules, aims.least_gain, picks, chosen, totals)
     swaps += _try_starts(linear, gram, wanted, rules, aims, relaxed, aims.starts, chosen, totals)
-    swaps += _go_on(linear, gram, wanted, rules, aims, relaxed, aims.tabu, chosen, totals)
+    swaps += _go_on(linear, gram, wanted, rules, aims, relaxed, chosen, totals)
     if many > 0 and relaxed - totals[0] > aims.least:
         swaps += _try_starts(linear, gram, wanted, rules, aims, relaxed, many, chosen, totals)
-        swaps += _go_on(linear, gram, wanted, rules, aims, relaxed, again, chosen, totals)
     return swaps
 
 
@@ -215,18 +221,17 @@ def _find_replacements(rows, query, wanted, block, gram, chosen, inside, squared
         gains[i] = -np.inf
         for c in range(k):
             gains[i] = max(gains[i], _exchange_gain(scores[where[i]], np.float64(cosines[i, c]), floors[c], coupling))
-    bar = max(least, find_largest(gains, 2 * most)) if len(gains) > 2 * most else least
     count = 0
     for i in range(len(where)):
-        if gains[i] < bar or count == most:
+        if gains[i] <= least:
             continue
         merit, gain = dot(rows[where[i]], w), -np.inf
         for c in range(k):
             gain = max(gain, _exchange_gain(merit, dot(rows[where[i]], members[c]), floors[c], coupling))
         if gain > least_gain:
-            where[count] = where[i]
+            where[count], gains[count] = where[i], gain
             count += 1
-    return where[:count]
+    return _keep_best(where[:count], gains[:count], most)
 
 
 @njit(nogil=True, cache=True)
@@ -286,20 +291,20 @@ def _grow_for_swaps(rows, query, wanted, rules, aims, squared, entering, relaxed
             break
         size = _take(rows, query, wanted.relevance_weight, new, block, size)
         if size > 0:
-            swaps += _go_on(block.linear[:size], block.gram, wanted, rules, aims, relaxed, aims.tabu, chosen, totals)
+            swaps += _go_on(block.linear[:size], block.gram, wanted, rules, aims, relaxed, chosen, totals)
     return swaps, size
 
 
 @njit(
     types.UniTuple(int64, 3)(
-        int64, int64, GRAM, VECTOR, boolean, float64, float64, float64, WANTED, AIMS, int64, int64, float64, PLACES,
+        int64, int64, int64, GRAM, VECTOR, boolean, float64, float64, float64, WANTED, AIMS, int64, int64, PLACES,
         NUMBERS, NUMBERS,
     ),
     nogil=True,
     cache=True,
 )  # fmt: skip
 def choose_plain(
-    size, most, rows, query, check, low, high, squared, wanted, aims, entering, many, again, ids, values, totals
+    size, most, wide, rows, query, check, low, high, squared, wanted, aims, entering, many, ids, values, totals
 ):
     count, k, coupling = rows.shape[0], wanted.k, wanted.coupling
     scores = np.empty(count)
@@ -307,7 +312,7 @@ def choose_plain(
     if squared < 0.0:
         return -1, 0, 0
     block = _make_block(count, rows.shape[1], most)
-    first = _find_above(scores, block.inside, -np.inf, min(size, most))
+    first = _find_best(scores, block.inside, min(size, most))
     size = _take(rows, query, wanted.relevance_weight, first, block, 0)
     nobody = np.empty(0, dtype=np.int64)
     rules = _Rules(
@@ -319,9 +324,12 @@ def choose_plain(
     totals[0] = set_value(block.linear[:size], block.gram, coupling, chosen)
     x[chosen] = 1.0
     size, relaxed = _grow_for_bound(rows, query, wanted, aims, squared, entering, block, size, x, scores, totals)
+    if 0 < size < min(wide, count) and relaxed - totals[0] > aims.least:  # `scores` are those for w(u)
+        best = _find_best(scores, block.inside, min(wide, count) - size)
+        size = _take(rows, query, wanted.relevance_weight, best, block, size)
     if size > 0:
         linear = block.linear[:size]
-        swaps += _search(linear, block.gram, wanted, rules, aims, relaxed, many, again, x[:size], chosen, totals)
+        swaps += _search(linear, block.gram, wanted, rules, aims, relaxed, many, x[:size], chosen, totals)
         more, size = _grow_for_swaps(
             rows, query, wanted, rules, aims, squared, entering, relaxed, block, size, scores, chosen, totals
         )
