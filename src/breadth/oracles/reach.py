@@ -28,6 +28,8 @@ _FILLED = 0.6
 """A search by threshold aims at this share of the rows that it may return."""
 _SLACK = 4
 """A search for the m best rows holds up to this many times m candidates before it drops some."""
+SHARE = 8
+"""Directions that are worth a thread of their own."""
 _WITNESSES, _SAMPLED, _MANY = 10, 64, 6
 """So many rows of a sample guess the bar of a search, where the sample is one row in so many at the most, and so many
 directions share a pass. That m rows do not reach the bar is rare: 10 of the sample do where 2.5 are expected."""
@@ -156,10 +158,14 @@ def find_top(rows: ScorableRows, directions: Array, m: int, block: int) -> list[
 def _sweep_for_top(rows: ScorableRows, directions: Array, found: Sequence[Candidates], block: int) -> None:
     """Offer every row to the candidates, and drop what cannot be among the best."""
     coded = _sweep_rows(rows, directions, found, block)
-    for direction, candidates in zip(directions, found, strict=True):
-        candidates.cut()
-        if coded:
-            candidates.narrow(rows, direction)
+
+    def finish(start: int, stop: int) -> None:
+        for j in range(start, stop):
+            found[j].cut()
+            if coded:
+                found[j].narrow(rows, directions[j])
+
+    sweep.sweep(len(found), len(found), finish, least=SHARE)
 
 
 def _guess_bars(rows: ScorableRows, directions: Array, m: int) -> Vector:

@@ -25,6 +25,8 @@ _LEAST = 4096
 _executor: ThreadPoolExecutor | None = None
 _running = 0
 _lock = threading.Lock()
+_here = threading.local()
+"""`sweeping`: whether this thread works for a sweep."""
 
 
 def threads() -> int:
@@ -38,8 +40,13 @@ def threads() -> int:
 def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int = _LEAST) -> None:
     """Call visit(start, stop) for the blocks of 0 … total, several at a time; `step` is the most rows of a block.
 
-    Sweeps that run at the same time share the cores: each then uses fewer of them, down to its own thread alone.
+    Sweeps that run at the same time share the cores: each then uses fewer of them, down to its own thread alone. One
+    inside `visit` uses its own thread: threads that wait for others of the same pool could wait for ever.
     """
+    if getattr(_here, "sweeping", False):
+        for start, stop in spans(total, step):
+            visit(start, stop)
+        return
     with _sharing() as sweeps:
         spread = threads() // sweeps if kernels.current().SPREADS else 1  # else one call uses all cores itself
         together = max(1, spread)
@@ -48,7 +55,15 @@ def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int =
             for start, stop in parts:
                 visit(start, stop)
             return
-        for _ in _shared_executor().map(lambda span: visit(*span), parts):
+
+        def visit_inside(span: tuple[int, int]) -> None:
+            _here.sweeping = True
+            try:
+                visit(*span)
+            finally:
+                _here.sweeping = False
+
+        for _ in _shared_executor().map(visit_inside, parts):
             pass
 
 

@@ -180,10 +180,15 @@ class CompactOracle:
         m = min(m, self.size)
         ids = np.empty((len(directions), m), dtype=np.int64)
         scores = np.empty((len(directions), m), dtype=np.float64)
-        for j, candidates in enumerate(reach.find_top(self, directions, m, _BLOCK)):
-            exact = self._rescore(candidates, directions[j])
-            order = best(exact, m)
-            ids[j], scores[j] = candidates[order], exact[order]
+        found = reach.find_top(self, directions, m, _BLOCK)
+
+        def finish(start: int, stop: int) -> None:
+            for j in range(start, stop):
+                exact = self._rescore(found[j], directions[j])
+                order = best(exact, m)
+                ids[j], scores[j] = found[j][order], exact[order]
+
+        sweep.sweep(len(found), len(found), finish, least=reach.SHARE)
         return ids, scores
 
     def above(self, directions: Array, thresholds: Vector, most: Ids, within: Ids | None = None) -> list[Reached]:
