@@ -24,6 +24,7 @@ class Held:
         self._problem = problem
         self.ids, self.rows = ids, np.ascontiguousarray(rows)
         self._flat = _flatten(problem, self.rows)
+        self._room = self.rows  # the array that `rows` is the beginning of
         self._ones = np.ones(len(rows), dtype=np.float32)
 
     def __len__(self) -> int:
@@ -37,10 +38,20 @@ class Held:
         if count:
             fresh, alike = rows[first[new]], self._flat is self.rows
             self.ids = np.concatenate((self.ids, ids[new]))
-            self.rows = np.concatenate((self.rows, fresh))
+            self._append(fresh)
             self._flat = self.rows if alike else np.concatenate((self._flat, _flatten(self._problem, fresh)))
             self._ones = np.ones(len(self.ids), dtype=np.float32)
         return count
+
+    def _append(self, fresh: Array) -> None:
+        """Add rows behind the others, in room that is left for more: to copy all rows each time takes longer."""
+        old, new = len(self.rows), len(self.rows) + len(fresh)
+        if new > len(self._room):
+            room: Array = np.empty((new + new // 2, self.rows.shape[1]), dtype=np.result_type(self.rows, fresh))
+            room[:old] = self.rows
+            self._room = room
+        self._room[old:new] = fresh
+        self.rows = self._room[:new]
 
     def find(self, ids: Ids) -> Positions:
         """Where these ids, all of them held, stand."""

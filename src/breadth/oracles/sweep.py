@@ -43,6 +43,8 @@ def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int =
     Sweeps that run at the same time share the cores: each then uses fewer of them, down to its own thread alone. One
     inside `visit` uses its own thread: threads that wait for others of the same pool could wait for ever.
     """
+    if total == 0:
+        return
     if getattr(_here, "sweeping", False):
         for start, stop in spans(total, step):
             visit(start, stop)
