@@ -19,6 +19,9 @@ LONG_PAUSE = 0.25
 """Seconds to wait before each measurement. The threads of a BLAS keep spinning for a while after a large product, and
 would slow down whatever comes next."""
 
+LOOP = 0.01
+"""Seconds for which a call on a small pool is repeated."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -42,10 +45,13 @@ def in_turn(
     rounds: int,
     warm: bool = True,
     pause: float = _PAUSE,
+    least: float = 0.0,
 ) -> dict[str, Measured]:
     """Time every callable once per round, after a warm-up, and return ratios to the baseline of the same round.
 
-    The baseline is short, so its time in a round is the median of several runs between the others.
+    The baseline is short, so its time in a round is the median of several runs between the others. `least`: run it
+    again and again until so many seconds have passed, and take the time of a run; else the run after the pause counts,
+    which finds caches and clocks cold.
     """
     for work in (baseline, *others.values()) if warm else (baseline,):
         work()
@@ -53,11 +59,11 @@ def in_turn(
     times: dict[str, list[float]] = {name: [] for name in others}
     bases: list[float] = []
     for _ in range(rounds):
-        base = [_seconds(baseline, pause) for _ in range(3)]
+        base = [_seconds(baseline, pause, least) for _ in range(3)]
         round_times = {}
         for name, work in others.items():
-            round_times[name] = _seconds(work, pause)
-            base.append(_seconds(baseline, pause))
+            round_times[name] = _seconds(work, pause, least)
+            base.append(_seconds(baseline, pause, least))
         one = statistics.median(base)
         bases.append(one)
         for name, seconds in round_times.items():
@@ -73,11 +79,17 @@ def _measured(ratios: list[float], seconds: list[float]) -> Measured:
     return Measured(float(middle), float(low), float(high), 1000 * statistics.median(seconds))
 
 
-def _seconds(work: Callable[[], Any], pause: float) -> float:
+def _seconds(work: Callable[[], Any], pause: float, least: float) -> float:
     time.sleep(pause)
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    if least > 0.0:
+        work()
+    start, runs = time.perf_counter(), 0
+    while True:
+        work()
+        runs += 1
+        spent = time.perf_counter() - start
+        if spent >= least:
+            return spent / runs
 
 
 def machine() -> dict[str, Any]:

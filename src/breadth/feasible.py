@@ -59,7 +59,7 @@ class Parts(NamedTuple):
     locked: Mask
 
 
-# The two formulas below work on numbers and, element by element, on arrays. `breadth.kernels.numba` compiles them.
+# The two formulas below work on numbers and, element by element, on arrays. `breadth.kernels.compiled` compiles them.
 
 
 def may_add(clashes: Any, count: Any, room: Any, spent: Any, budget: float) -> Any:

@@ -36,20 +36,22 @@ Number = TypeVar("Number", float, Vector)
 Cosines = TypeVar("Cosines", float, Vector, Matrix, Array)
 
 
+# The four formulas below work on numbers and, element by element, on arrays. `breadth.kernels.compiled` compiles them.
+
+
 def sharpen(cosines: Cosines, sharpness: int) -> Cosines:
     """w^p, by repeated squaring: products of equal numbers are equal everywhere, unlike what `pow` returns."""
-    result, square = None, cosines
-    while sharpness:
-        if sharpness % 2:
-            result = square if result is None else result * square
+    square = cosines
+    while sharpness % 2 == 0:
+        square = square * square
         sharpness //= 2
-        if sharpness:
-            square = square * square
-    assert result is not None
+    result = square
+    while sharpness > 1:
+        sharpness //= 2
+        square = square * square
+        if sharpness % 2:
+            result = result * square
     return result
-
-
-# The three formulas below work on numbers and, element by element, on arrays. `breadth.kernels.numba` compiles them.
 
 
 def marginal(linear: Number, similarity: Number, coupling: float) -> Number:

@@ -25,6 +25,8 @@ from breadth.shortlist.fetch import Shortlist
 from breadth.shortlist.table import Table
 
 _NOTHING: Vector = np.empty(0)
+_MOST = 1024
+"""Rows of a shortlist, at the most. With more of them BLAS multiplies faster than the kernels do."""
 LOWEST, HIGHEST = (1.0 - UNIT_TOLERANCE) ** 2, (1.0 + UNIT_TOLERANCE) ** 2
 """Squared lengths that pass for those of unit rows."""
 
@@ -47,11 +49,11 @@ class Work:
         simple = problem.constraints.is_simple and problem.sharpness > 1
         return simple and clock.limit == np.inf and kernels.current().choose is not None
 
-    def choose_listed(self, problem: Problem, shortlist: Shortlist, exact: bool) -> Selection | None:
-        """Choose from a shortlist; None where that takes more than one call."""
+    def choose_listed(self, problem: Problem, shortlist: Shortlist, exact: bool) -> tuple[Selection | None, bool]:
+        """Choose from a shortlist; no set where that takes more than one call. Whether rows beyond it matter."""
         rows = shortlist.rows
         if rows.dtype != np.float32 or not rows.flags.c_contiguous or shortlist.pins or problem.similarity_dim:
-            return None
+            return None, False
         ids, scores = shortlist.ids.astype(np.int64), shortlist.scores.astype(np.float64)
         outcome, values, stands = self._make_room(len(ids))
         outcome.totals[7] = shortlist.ceiling
@@ -59,8 +61,10 @@ class Work:
             True, rows, problem.query, _NOTHING, False, ids, scores, outcome, values, stands
         )
         if ended == 1:
-            return self._conclude(shortlist.ids, size, outcome, values, swaps, stands if copies else None, exact)
-        return self._go_on(problem, shortlist, size, outcome, ended, swaps, exact) if ended in (2, 3) else None
+            return self._conclude(shortlist.ids, size, outcome, values, swaps, stands if copies else None, exact), False
+        if ended in (2, 3):
+            return self._go_on(problem, shortlist, size, outcome, ended, swaps, exact), False
+        return None, True
 
     def choose(
         self, rows: Array, query: Vector | None, given: Vector | None, length_error: float | None
@@ -71,12 +75,16 @@ class Work:
         length. None where that takes more than one call, or is not so.
         """
         count = min(self.effort.count_shortlist(self.wanted.k), len(rows))
-        ids, scores = np.empty(count, np.int64), np.empty(count)
-        outcome, values, stands = self._make_room(count)
         vector, relevance = _NOTHING if query is None else query, _NOTHING if given is None else given
-        ended, swaps, copies, size, held = self._call(
-            False, rows, vector, relevance, length_error is None, ids, scores, outcome, values, stands
-        )
+        while True:
+            ids, scores = np.empty(count, np.int64), np.empty(count)
+            outcome, values, stands = self._make_room(count)
+            ended, swaps, copies, size, held = self._call(
+                False, rows, vector, relevance, length_error is None, ids, scores, outcome, values, stands
+            )
+            if ended not in (0, 4) or held < count or count == len(rows) or 2 * count > _MOST:
+                break
+            count = min(2 * count, len(rows))  # rows beyond the shortlist matter
         if held < count:
             ids, scores, stands = ids[:held], scores[:held], stands[:held]
         if ended == 1:

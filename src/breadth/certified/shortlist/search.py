@@ -71,20 +71,20 @@ def count_rows(problem: Problem, facts: Facts, effort: Effort) -> int:
 
 
 def search_shortlist(
-    problem: Problem, facts: Facts, clock: Clock, effort: Effort, shortlist: Shortlist
+    problem: Problem, facts: Facts, clock: Clock, effort: Effort, shortlist: Shortlist, tried: bool = False
 ) -> Asking[Found]:
     """The best set found, swap-optimal over the whole collection unless `swap_optimal` says otherwise.
 
-    `shortlist`: the first one, of `count_rows`.
+    `shortlist`: the first one, of `count_rows`; `tried`: it is known that rows beyond it matter.
     """
     count = count_rows(problem, facts, effort)
     # How many rows a budget allows is decided on all that were fetched: cheap rows may come late.
     size = facts.size if np.isfinite(problem.constraints.budget) else effort.count_first(problem.k)
-    rounds = 0
+    rounds = 1
+    if tried and not shortlist.is_final and count < effort.most_rows:
+        count, size, rounds = 2 * count, 2 * len(shortlist), 2
+        shortlist = yield from fetch_shortlist(problem, facts, count)
     while True:
-        rounds += 1
-        if rounds > 1:
-            shortlist = yield from fetch_shortlist(problem, facts, count)
         last = shortlist.is_final or count >= effort.most_rows or clock.is_over()
         found, size = search_table(problem, shortlist, size, clock, effort, last=last)
         if found is not None and (last or clock.is_over() or is_settled(found)):
@@ -92,6 +92,8 @@ def search_shortlist(
         if last:
             raise problem.constraints.say_nothing_fits(len(shortlist))
         count *= 2
+        rounds += 1
+        shortlist = yield from fetch_shortlist(problem, facts, count)
     found.swap_optimal = is_settled(found) and not clock.is_over()
     found.note("shortlist", rounds, "time_limit" if clock.is_over() else "rows")
     return found

@@ -20,11 +20,12 @@ def solve_on_shortlist(problem: Problem, facts: Facts, clock: Clock, effort: Eff
     """Find the set, spend `prove` seconds on its bound, and build the selection."""
     if problem.sharpness > 1:
         shortlist = yield from fetch_shortlist(problem, facts, count_rows(problem, facts, effort))
+        tried = False
         if prove == 0.0 and Work.is_possible(problem, clock):
-            selection = Work(problem, effort).choose_listed(problem, shortlist, facts.exact)
+            selection, tried = Work(problem, effort).choose_listed(problem, shortlist, facts.exact)
             if selection is not None:
                 return selection
-        found = yield from search_shortlist(problem, facts, clock, effort, shortlist)
+        found = yield from search_shortlist(problem, facts, clock, effort, shortlist, tried)
     else:
         found = yield from search_columns(problem, facts, clock, effort)
     whole = problem.sharpness > 1 or found.table.shortlist.is_complete

@@ -15,6 +15,7 @@ from breadth.kernels.contract import DOUBT, Outcome
 
 _Rules, _Parts, _Outcome = feasible.Rules, feasible.Parts, Outcome
 _floor = njit(inline="always")(problem.floor)
+_sharpen = njit(problem.sharpen)
 
 
 @njit(fastmath=ANY_ORDER, nogil=True, cache=True)
@@ -100,22 +101,6 @@ def dot(one, other):
 
 
 @njit(nogil=True, cache=True)
-def _sharpen(cosines, sharpness):
-    """w^p by repeated squaring, in the order of `breadth.problem.sharpen`."""
-    result = np.ones(cosines.size, dtype=np.float32)
-    square = cosines.copy().reshape(cosines.size)
-    while sharpness > 0:
-        if sharpness % 2:
-            for i in range(len(result)):
-                result[i] *= square[i]
-        sharpness //= 2
-        if sharpness > 0:
-            for i in range(len(square)):
-                square[i] *= square[i]
-    return result.reshape(cosines.shape)
-
-
-@njit(nogil=True, cache=True)
 def _find_conflicts(rows, cosines, distinct, apart):
     """Mark the pairs of rows with a cosine above `distinct`; how many there are."""
     count = 0
@@ -191,18 +176,6 @@ def order_set(relevance, ids, chosen):
         chosen[at] = row
 
 
-@njit(nogil=True, cache=True)
-def _raise(cosine, sharpness):
-    """w^p, as above."""
-    power = 1.0
-    while sharpness > 0:
-        if sharpness % 2:
-            power *= cosine
-        sharpness //= 2
-        cosine *= cosine
-    return power
-
-
 @njit(fastmath=ANY_ORDER, nogil=True, cache=True)
 def _multiply_three(row, others, start, stop, out):
     """The inner products of a row with three others, the last one of them again where there are fewer."""
@@ -225,7 +198,7 @@ def sum_pairs(members, sharpness):
             _multiply_three(members[i], members, start, i, cosines)
             for place in range(min(3, i - start)):
                 plain += cosines[place]
-                sharp += _raise(cosines[place], sharpness)
+                sharp += _sharpen(cosines[place], sharpness)
     return sharp, plain
 
 
@@ -320,7 +293,7 @@ def _solve_on(size, rows, where, ids, scores, ceiling, query, wanted, aims, outc
         if len(query) > 0:
             relevance[i] = dot(first[i], query)
     cosines = multiply_few(first)
-    gram = _sharpen(cosines, wanted.sharpness)
+    gram = _sharpen(cosines.reshape(cosines.size), wanted.sharpness).reshape(cosines.shape)
     rules, locked, parts, twins = _make_rules(first, cosines, relevance, wanted)
     linear = wanted.relevance_weight * relevance
     supply = scores[size] if len(scores) > size else ceiling
