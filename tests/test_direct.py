@@ -145,6 +145,21 @@ def test_bounds_hold_for_every_set(n, theta, seed, data):
             assert found.certificate.bound >= best.objective - 1e-7
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(3, 11), st.floats(0.01, 0.99), st.integers(0, 2**32 - 1), st.data())
+def test_small_arrays_get_the_best_set_and_its_proof(n, theta, seed, data):
+    """They have so few sets that all are gone through, at any θ."""
+    rng = np.random.default_rng(seed)
+    rows = make(rng, "isotropic" if seed % 2 else "clustered", n, 5)
+    k = data.draw(st.integers(2, n - 1))
+    query = query_near(rng, rows).astype(np.float32)
+    found = breadth.select(rows, query, k=k, theta=theta, sharpness=1)
+    best = breadth.select(rows, query, k=k, theta=theta, sharpness=1, method="exact")
+    assert found.objective == pytest.approx(best.objective, abs=1e-7)
+    assert found.certificate.optimal
+    assert found.certificate.gap <= 1e-7
+
+
 def test_an_ordinary_call_goes_the_direct_way(rng, monkeypatch):
     rows = clustered(rng, 200, 24)
     query = query_near(rng, rows).astype(np.float32)

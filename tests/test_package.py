@@ -73,7 +73,7 @@ LAYERS = [
 ]
 """Each may import those before it, and itself."""
 
-COMPILED = ("bounds", "choose", "choose_plain", "products", "scans", "sets", "settle", "signatures", "vnni")
+COMPILED = ("bounds", "choose", "choose_plain", "exhaust", "products", "scans", "sets", "settle", "signatures", "vnni")
 OPTIONAL = {
     "numba": {"kernels/compiling.py", *(f"kernels/compiled/{name}.py" for name in COMPILED)},
     "llvmlite": {"kernels/compiled/vnni.py"},

@@ -37,7 +37,9 @@ def test_sets_and_bounds_are_the_same(monkeypatch, shape, k, theta):
     for other in others:
         np.testing.assert_array_equal(chosen_rows(E, other), chosen_rows(E, first))
         assert other.objective == pytest.approx(first.objective, abs=1e-9)
-        assert other.certificate.bound == pytest.approx(first.certificate.bound, abs=1e-4)
+        if not first.certificate.optimal:  # numba may have gone through all sets that can be better
+            assert other.certificate.bound == pytest.approx(first.certificate.bound, abs=1e-4)
+        assert other.certificate.bound >= first.objective - 1e-7
         assert other.certificate.swap_optimal == first.certificate.swap_optimal
 
 

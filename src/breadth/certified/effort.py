@@ -73,6 +73,16 @@ class Effort:
     promising: int = 16
     """Local searches that are run from the best of many starts."""
 
+    # Going through all sets, for the paper's objective on an array
+    decided: int = 64
+    """Rows that can be in a better set, at the most, for which that is tried."""
+    decided_k: int = 16
+    """The same for k: the longer the sets, the less is known of them from their first rows."""
+    looks: int = 32_768
+    """Looks at a row after which it is given up: what the other search for sets takes."""
+    sets: int = 32_768
+    """Sets of an array, at the most, which are gone through at any θ."""
+
     # The shortlist, for sharp similarity and constraints
     shortlist: int = 256
     shortlist_for_each: int = 4

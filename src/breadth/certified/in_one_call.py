@@ -1,11 +1,15 @@
 """The paper's objective on an array in memory, in one call of the kernels.
 
 They take the steps of `settle.py` on a block of their own. That is done without constraints, and where relevance counts
-for much: for a lower θ, more is tried than these steps. For a small k, greedy starts on a wide block find what
-`settle.py` finds with four times as many and a longer tabu search over all rows (docs/decisions/0012-one-call.md).
+for much: for a lower θ, more is tried than these steps. Where the bound leaves few rows that can be in a better set,
+all their sets are gone through, and the set is proved optimal (docs/decisions/0013-all-sets-of-few-rows.md). Else, for
+a small k, greedy starts on a wide block find what `settle.py` finds with four times as many and a longer tabu search
+over all rows (docs/decisions/0012-one-call.md).
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -34,11 +38,12 @@ class PlainWork:
         self.aims = make_aims(problem, effort)
         self.wanted = Wanted(problem.k, problem.relevance_weight, problem.coupling, 1, np.inf, False, -np.inf, 0.0)
         self._few = problem.k <= effort.few
+        self._aims_for_all = self.aims._replace(decided=effort.decided, looks=1 << 62)
 
     @staticmethod
     def is_served(problem: Problem) -> bool:
         """Whether this is a problem that the kernels solve."""
-        return problem.is_plain and problem.k > 1 and _LEAST_THETA <= problem.theta < 1.0
+        return problem.is_plain and problem.k > 1 and 0.0 < problem.theta < 1.0
 
     def choose(
         self, rows: Array, query: Vector | None, given: Vector | None, length_error: float | None
@@ -49,7 +54,10 @@ class PlainWork:
         length. None where that takes more than one call, or is not so.
         """
         k, count, effort = self.problem.k, len(rows), self.effort
-        if query is None or count == k or count > effort.whole or (k < _FEWEST and count > _WIDE):
+        if query is None or count == k:
+            return None
+        has_few_sets = count <= effort.decided and math.comb(count, k) <= effort.sets
+        if not has_few_sets and not self._is_easy(count):
             return None
         choose = kernels.current().choose_plain
         assert choose is not None
@@ -57,13 +65,19 @@ class PlainWork:
         many = effort.first_rows // k if self._few else 0
         ended, swaps, size = choose(
             effort.count_first(k), min(count, _ROOM + _ROOM_FOR_EACH * k), _WIDE if self._few else 0,
-            rows, query, length_error is None, LOWEST, HIGHEST, 1.0 + (length_error or 0.0), self.wanted, self.aims,
+            rows, query, length_error is None, LOWEST, HIGHEST, 1.0 + (length_error or 0.0), self.wanted,
+            self._aims_for_all if has_few_sets else self.aims,
             effort.entering + k // 2, many, ids, values, totals,
         )  # fmt: skip
         if ended != 1:
             return None
         stats = write_stats("in memory", 1, swaps, size, count, "swap_optimal")
         return conclude_call(self.problem, ids, values, totals, True, stats, ())
+
+    def _is_easy(self, count: int) -> bool:
+        """Whether the kernels find as good a set of so many rows as the other way does."""
+        few = count <= (_WIDE if self.problem.k < _FEWEST else self.effort.whole)
+        return few and self.problem.theta >= _LEAST_THETA
 
     def count(self, rows: Array) -> dict[str, int]:
         """What the same would have cost as requests: all rows."""

@@ -26,7 +26,7 @@ STEPS, MOST_STEPS = 256, 20_000
 
 
 class Aims(NamedTuple):
-    """How far `settle` goes. The first six are those of `breadth.certified.effort`.
+    """How far `settle` goes. The first eight are those of `breadth.certified.effort`.
 
     least        a gap that counts as closed
     least_gain   what a swap must gain to count
@@ -39,6 +39,8 @@ class Aims(NamedTuple):
     tabu: int
     tight_rows: int
     eigen: float
+    decided: int
+    looks: int
     least: float
     least_gain: float
     spread: float

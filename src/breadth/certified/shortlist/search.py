@@ -184,6 +184,7 @@ def make_aims(problem: Problem, effort: Effort) -> Aims:
     """How far the kernels go on a table."""
     return Aims(
         effort.starts, effort.rough, effort.fine, effort.tabu, effort.tight_rows, effort.eigen,
+        effort.decided if problem.k <= effort.decided_k else 0, effort.looks,
         1e-7 * problem.scale, least_gain(problem.k), max(problem.spread, 1e-300),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from numba import boolean, float64, int64, njit, types
 
 from breadth import feasible, problem
 from breadth.kernels.compiled.bounds import judge
-from breadth.kernels.compiled.products import ANY_ORDER, multiply_few
+from breadth.kernels.compiled.products import ANY_ORDER, multiply_few, multiply_with
 from breadth.kernels.compiled.sets import marginals
 from breadth.kernels.compiled.settle import settle
 from breadth.kernels.compiled.signatures import AIMS, GRAM, NUMBERS, OUTCOME, PLACES, VECTOR, WANTED
@@ -65,6 +65,24 @@ def find_largest(scores, m):
 
 
 @njit(nogil=True, cache=True)
+def keep_best(found, scores, most):
+    """Of some rows the `most` with the largest scores, of equal ones the first; and the score that no other exceeds."""
+    if len(found) <= most:
+        return found, -np.inf
+    cut = find_largest(scores, most)
+    tied = most - (scores > cut).sum()
+    kept = np.empty(most, dtype=np.int64)
+    count = 0
+    for place in range(len(found)):
+        is_tied = scores[place] == cut
+        if scores[place] > cut or (is_tied and tied > 0):
+            tied -= is_tied
+            kept[count] = found[place]
+            count += 1
+    return kept[:count], cut
+
+
+@njit(nogil=True, cache=True)
 def _rank(relevance, wanted, ids, scores):
     """Fill the most relevant rows that are allowed, best first; how many there are, and how relevant others can be."""
     kth = find_largest(relevance, wanted.k)
@@ -72,19 +90,7 @@ def _rank(relevance, wanted, ids, scores):
     if wanted.on_topic > 0.0 and kth > 0.0:
         bar = max(bar, wanted.on_topic * kth)
     admitted = np.flatnonzero(relevance >= bar)
-    ceiling = -np.inf
-    if len(admitted) > len(ids):
-        values = relevance[admitted]
-        ceiling = find_largest(values, len(ids))
-        tied = len(ids) - (values > ceiling).sum()
-        count = 0
-        for place in range(len(admitted)):
-            is_tied = values[place] == ceiling
-            if values[place] > ceiling or (is_tied and tied > 0):
-                tied -= is_tied
-                admitted[count] = admitted[place]
-                count += 1
-        admitted = admitted[:count]
+    admitted, ceiling = keep_best(admitted, relevance[admitted], len(ids))
     order = np.argsort(-relevance[admitted], kind="mergesort")
     for place in range(len(order)):
         ids[place] = admitted[order[place]]
@@ -200,36 +206,6 @@ def sum_pairs(members, sharpness):
                 plain += cosines[place]
                 sharp += _sharpen(cosines[place], sharpness)
     return sharp, plain
-
-
-@njit(fastmath=ANY_ORDER, nogil=True, cache=True)
-def multiply_with(rows, where, members):
-    """The inner products of the rows at the places `where` with the members of a set, three with three at a time."""
-    count, k = len(where), len(members)
-    out = np.empty((count, k), dtype=np.float32)
-    for r in range(0, count, 3):
-        # Beyond the last row it is taken again.
-        r1, r2 = min(r + 1, count - 1), min(r + 2, count - 1)
-        x, y, z = rows[where[r]], rows[where[r1]], rows[where[r2]]
-        for c in range(0, k, 3):
-            c1, c2 = min(c + 1, k - 1), min(c + 2, k - 1)
-            t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = np.float32(0.0)
-            for j in range(rows.shape[1]):
-                a0, a1, a2 = x[j], y[j], z[j]
-                b0, b1, b2 = members[c, j], members[c1, j], members[c2, j]
-                t00 += a0 * b0
-                t01 += a0 * b1
-                t02 += a0 * b2
-                t10 += a1 * b0
-                t11 += a1 * b1
-                t12 += a1 * b2
-                t20 += a2 * b0
-                t21 += a2 * b1
-                t22 += a2 * b2
-            out[r, c], out[r, c1], out[r, c2] = t00, t01, t02
-            out[r1, c], out[r1, c1], out[r1, c2] = t10, t11, t12
-            out[r2, c], out[r2, c1], out[r2, c2] = t20, t21, t22
-    return out
 
 
 @njit(nogil=True, cache=True)

@@ -16,14 +16,15 @@ from breadth.kernels.compiled.bounds import relax
 from breadth.kernels.compiled.choose import (
     dot,
     find_largest,
-    multiply_with,
+    keep_best,
     order_set,
     score,
     score_and_check,
     sum_pairs,
 )
-from breadth.kernels.compiled.products import fill_few
-from breadth.kernels.compiled.sets import MOST_SWAPS, greedy, marginals, set_value, swap, tabu
+from breadth.kernels.compiled.exhaust import exhaust
+from breadth.kernels.compiled.products import fill_few, multiply_with
+from breadth.kernels.compiled.sets import MOST_SWAPS, greedy, offer, search_on, set_value, swap
 from breadth.kernels.compiled.signatures import AIMS, GRAM, NUMBERS, PLACES, VECTOR, WANTED
 from breadth.kernels.contract import MOST_STEPS, STEPS
 
@@ -103,28 +104,10 @@ def _find_direction(query, wanted, x, block, w):
 
 
 @njit(nogil=True, cache=True)
-def _keep_best(found, scores, most):
-    """Of some rows the `most` with the largest scores; of equal ones the first."""
-    if len(found) <= most:
-        return found
-    cut = find_largest(scores, most)
-    tied = most - (scores > cut).sum()
-    kept = np.empty(most, dtype=np.int64)
-    count = 0
-    for place in range(len(found)):
-        is_tied = scores[place] == cut
-        if scores[place] > cut or (is_tied and tied > 0):
-            tied -= is_tied
-            kept[count] = found[place]
-            count += 1
-    return kept[:count]
-
-
-@njit(nogil=True, cache=True)
 def _find_best(scores, inside, most):
     """The rows outside the block with the largest scores."""
     found = np.flatnonzero(~inside)
-    return _keep_best(found, scores[found], most)
+    return keep_best(found, scores[found], most)[0]
 
 
 @njit(nogil=True, cache=True)
@@ -143,33 +126,17 @@ def _find_better(rows, w, scores, inside, bar, most):
         if exact[count] > bar:
             near[count] = row
             count += 1
-    return _keep_best(near[:count], exact[:count], most)
-
-
-@njit(nogil=True, cache=True)
-def _offer(linear, gram, coupling, rules, least_gain, start, chosen, totals):
-    """Swap from a set, which replaces `chosen` if it is then better; how many swaps."""
-    swaps = swap(linear, gram, coupling, rules, start, least_gain, MOST_SWAPS)
-    value = set_value(linear, gram, coupling, start)
-    if value > totals[0]:
-        totals[0] = value
-        chosen[:] = start
-    return swaps
+    return keep_best(near[:count], exact[:count], most)[0]
 
 
 @njit(nogil=True, cache=True)
 def _go_on(linear, gram, wanted, rules, aims, relaxed, chosen, totals):
     """Swap from the set, then tabu search, the longer the more is left open; how many swaps."""
     coupling = wanted.coupling
-    swaps = _offer(linear, gram, coupling, rules, aims.least_gain, chosen.copy(), chosen, totals)
-    iterations = int(aims.tabu * min(max((relaxed - totals[0]) / aims.spread, 0.0), 1.0) ** 0.5)
-    if relaxed - totals[0] <= aims.least or iterations == 0:
+    swaps = offer(linear, gram, coupling, rules, aims.least_gain, chosen.copy(), chosen, totals)
+    if relaxed - totals[0] <= aims.least:
         return swaps
-    trial, current = chosen.copy(), chosen.copy()
-    merits = marginals(linear, gram, coupling, current)
-    free_at = np.zeros(len(linear), dtype=np.int64)
-    tabu(linear, gram, coupling, rules, trial, current, merits, free_at, np.zeros(2), 1, iterations, aims.least_gain)
-    return swaps + _offer(linear, gram, coupling, rules, aims.least_gain, trial, chosen, totals)
+    return swaps + search_on(linear, gram, coupling, rules, aims, relaxed, chosen, totals)
 
 
 @njit(nogil=True, cache=True)
@@ -183,7 +150,7 @@ def _try_starts(linear, gram, wanted, rules, aims, relaxed, count, chosen, total
         merits = linear.copy() if number % 2 == 0 else 0.5 * linear
         merits[order[number // 2 if number % 4 < 2 else (size - 1) * number // count]] = np.finfo(np.float64).max
         greedy(merits, gram, wanted.coupling, rules, picks, 0)
-        swaps += _offer(linear, gram, wanted.coupling, rules, aims.least_gain, picks, chosen, totals)
+        swaps += offer(linear, gram, wanted.coupling, rules, aims.least_gain, picks, chosen, totals)
     return swaps
 
 
@@ -191,7 +158,7 @@ def _try_starts(linear, gram, wanted, rules, aims, relaxed, count, chosen, total
 def _search(linear, gram, wanted, rules, aims, relaxed, many, x, chosen, totals):
     """Search for a better set on the block as long as something is open; how many swaps. `many`: further starts."""
     picks = np.argsort(-x, kind="mergesort")[: wanted.k].copy()
-    swaps = _offer(linear, gram, wanted.coupling, rules, aims.least_gain, picks, chosen, totals)
+    swaps = offer(linear, gram, wanted.coupling, rules, aims.least_gain, picks, chosen, totals)
     swaps += _try_starts(linear, gram, wanted, rules, aims, relaxed, aims.starts, chosen, totals)
     swaps += _go_on(linear, gram, wanted, rules, aims, relaxed, chosen, totals)
     if many > 0 and relaxed - totals[0] > aims.least:
@@ -231,7 +198,7 @@ def _find_replacements(rows, query, wanted, block, gram, chosen, inside, squared
         if gain > least_gain:
             where[count], gains[count] = where[i], gain
             count += 1
-    return _keep_best(where[:count], gains[:count], most)
+    return keep_best(where[:count], gains[:count], most)[0]
 
 
 @njit(nogil=True, cache=True)
@@ -247,13 +214,13 @@ def _score_all(rows, query, check, low, high, squared, scores):
 
 
 @njit(nogil=True, cache=True)
-def _grow_for_bound(rows, query, wanted, aims, squared, entering, block, size, x, scores, totals):
+def _grow_for_bound(rows, query, wanted, aims, squared, entering, block, size, x, w, own, scores, totals):
     """Relax, and let rows enter that move the bound: roughly at first, then finely. totals[1] becomes the bound.
 
-    How many rows the block then has (-1: it has no room), and the most that a set of it can be worth.
+    `w` becomes w(u), `own` the scores of the block for it, and `scores` those of all rows if some are outside.
+    Returns how many rows the block then has (-1: it has no room), and the most that a set of it can be worth.
     """
-    k, count, w = wanted.k, len(rows), np.empty(len(query))
-    own = np.empty(len(block.linear))
+    k, count = wanted.k, len(rows)
     share = aims.fine if size == count else aims.rough
     while True:
         relaxed = _climb(block.linear[:size], block.gram, wanted, x[:size], totals[0], share, aims)
@@ -276,6 +243,42 @@ def _grow_for_bound(rows, query, wanted, aims, squared, entering, block, size, x
     best = np.partition(own[:size], size - k)[size - k :].sum()
     totals[1] = 0.5 * wanted.coupling * (k * squared + norm) + best
     return size, relaxed
+
+
+@njit(nogil=True, cache=True)
+def _decide(rows, query, wanted, aims, block, size, w, own, scores, chosen, totals):
+    """Go through all sets of the rows that can be in a better one, where these are few.
+
+    Returns how many rows the block then has (-1: it has no room), and whether the set is now known to be the best.
+    """
+    k = wanted.k
+    bar = find_largest(own[:size], k) - (totals[1] - totals[0]) - _slack(w)
+    near = np.flatnonzero(own[:size] > bar)
+    if len(near) > aims.decided:
+        return size, False
+    old = size
+    if size < len(rows):
+        new = np.flatnonzero((scores > bar) & ~block.inside)
+        if len(near) + len(new) > aims.decided:
+            return size, False
+        size = _take(rows, query, wanted.relevance_weight, new, block, size)
+        if size < 0:
+            return size, False
+    where = np.concatenate((near, np.arange(old, size)))
+    where = where[np.argsort(-block.linear[where], kind="mergesort")]
+    pairs, best = np.empty((len(where), len(where))), np.empty(k, dtype=np.int64)
+    for i in range(len(where)):
+        for j in range(len(where)):
+            pairs[i, j] = np.float64(block.gram[where[i], where[j]])
+    value, decided = exhaust(
+        block.linear[where], pairs, k, wanted.coupling, best, totals[0], 0.5 * aims.least, aims.looks
+    )
+    if value > totals[0]:
+        totals[0] = value
+        chosen[:] = where[best]
+    if decided:
+        totals[1] = min(totals[1], totals[0] + 0.5 * aims.least)
+    return size, decided
 
 
 @njit(nogil=True, cache=True)
@@ -323,11 +326,17 @@ def choose_plain(
     swaps = swap(block.linear[:size], block.gram, coupling, rules, chosen, aims.least_gain, MOST_SWAPS)
     totals[0] = set_value(block.linear[:size], block.gram, coupling, chosen)
     x[chosen] = 1.0
-    size, relaxed = _grow_for_bound(rows, query, wanted, aims, squared, entering, block, size, x, scores, totals)
-    if 0 < size < min(wide, count) and relaxed - totals[0] > aims.least:  # `scores` are those for w(u)
+    w, own, decided = np.empty(len(query)), np.empty(most), False
+    size, relaxed = _grow_for_bound(
+        rows, query, wanted, aims, squared, entering, block, size, x, w, own, scores, totals
+    )
+    is_open = relaxed - totals[0] > aims.least
+    if size > 0 and is_open:
+        size, decided = _decide(rows, query, wanted, aims, block, size, w, own, scores, chosen, totals)
+    if 0 < size < min(wide, count) and is_open and not decided:  # `scores` are those for w(u)
         best = _find_best(scores, block.inside, min(wide, count) - size)
         size = _take(rows, query, wanted.relevance_weight, best, block, size)
-    if size > 0:
+    if size > 0 and not decided:
         linear = block.linear[:size]
         swaps += _search(linear, block.gram, wanted, rules, aims, relaxed, many, x[:size], chosen, totals)
         more, size = _grow_for_swaps(

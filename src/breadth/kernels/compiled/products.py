@@ -103,32 +103,55 @@ def fill_gram(rows, old, gram):
 
 
 @njit(fastmath=ANY_ORDER, nogil=True, cache=True)
+def _multiply_block(rows, r0, r1, r2, others, c0, c1, c2):
+    """The inner products of three rows with three others: the numbers of one row are read once for three products."""
+    t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = np.float32(0.0)
+    for j in range(rows.shape[1]):
+        a0, a1, a2 = rows[r0, j], rows[r1, j], rows[r2, j]
+        b0, b1, b2 = others[c0, j], others[c1, j], others[c2, j]
+        t00 += a0 * b0
+        t01 += a0 * b1
+        t02 += a0 * b2
+        t10 += a1 * b0
+        t11 += a1 * b1
+        t12 += a1 * b2
+        t20 += a2 * b0
+        t21 += a2 * b1
+        t22 += a2 * b2
+    return t00, t01, t02, t10, t11, t12, t20, t21, t22
+
+
+@njit(nogil=True, cache=True)
 def fill_few(rows, old, size, out):
-    """Write the inner products of the rows from `old` on with all before `size`; three with three at a time."""
+    """Write the inner products of the rows from `old` on with all before `size`."""
     for r in range(old, size, 3):
         # Beyond the last row it is taken again.
         r1, r2 = min(r + 1, size - 1), min(r + 2, size - 1)
         for c in range(0, min(r + 3, size), 3):
             c1, c2 = min(c + 1, size - 1), min(c + 2, size - 1)
-            t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = np.float32(0.0)
-            for j in range(rows.shape[1]):
-                a0, a1, a2 = rows[r, j], rows[r1, j], rows[r2, j]
-                b0, b1, b2 = rows[c, j], rows[c1, j], rows[c2, j]
-                t00 += a0 * b0
-                t01 += a0 * b1
-                t02 += a0 * b2
-                t10 += a1 * b0
-                t11 += a1 * b1
-                t12 += a1 * b2
-                t20 += a2 * b0
-                t21 += a2 * b1
-                t22 += a2 * b2
-            out[r, c], out[r, c1], out[r, c2] = t00, t01, t02
-            out[r1, c], out[r1, c1], out[r1, c2] = t10, t11, t12
-            out[r2, c], out[r2, c1], out[r2, c2] = t20, t21, t22
+            (
+                out[r, c], out[r, c1], out[r, c2], out[r1, c], out[r1, c1], out[r1, c2], out[r2, c], out[r2, c1],
+                out[r2, c2],
+            ) = _multiply_block(rows, r, r1, r2, rows, c, c1, c2)  # fmt: skip
     for i in range(old, size):
         for j in range(i):
             out[j, i] = out[i, j]
+
+
+@njit(nogil=True, cache=True)
+def multiply_with(rows, where, members):
+    """The inner products of the rows at the places `where` with the members of a set."""
+    count, k = len(where), len(members)
+    out = np.empty((count, k), dtype=np.float32)
+    for r in range(0, count, 3):
+        r1, r2 = min(r + 1, count - 1), min(r + 2, count - 1)
+        for c in range(0, k, 3):
+            c1, c2 = min(c + 1, k - 1), min(c + 2, k - 1)
+            (
+                out[r, c], out[r, c1], out[r, c2], out[r1, c], out[r1, c1], out[r1, c2], out[r2, c], out[r2, c1],
+                out[r2, c2],
+            ) = _multiply_block(rows, where[r], where[r1], where[r2], members, c, c1, c2)  # fmt: skip
+    return out
 
 
 @njit(types.Array(float32, 2, "C")(GRAM), nogil=True, cache=True)

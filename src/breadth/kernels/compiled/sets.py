@@ -15,6 +15,10 @@ _NEVER = 1 << 62
 """A turn at which every row is free."""
 _DENSE = 6
 """Looking at all rows side by side takes as long as looking at one in so many by itself."""
+_FEW = 16
+"""Members up to which looking at all rows side by side takes no longer than asking which of them to look at."""
+_NO_NAN = {"nnan", "nsz"}
+"""The largest of many numbers is looked for side by side. None of them is NaN; -∞ is no exception."""
 
 _marginal = njit(inline="always")(problem.marginal)
 _floor = njit(inline="always")(problem.floor)
@@ -73,6 +77,29 @@ def _is_exchangeable(rules, clashes, counts, spent, row, member):
     )
 
 
+@njit(fastmath=_NO_NAN, nogil=True, cache=True)
+def _find_first_largest(numbers):
+    """The first place of the largest number, -1 if all are -∞."""
+    most = -np.inf
+    for i in range(len(numbers)):
+        most = numbers[i] if numbers[i] > most else most
+    if most > -np.inf:
+        for i in range(len(numbers)):
+            if numbers[i] == most:
+                return i
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _find_addable(merits, rules, clashes, counts, spent):
+    """The first row with the largest marginal value that may join, -1 if none may."""
+    found, most = -1, -np.inf
+    for i in range(len(merits)):
+        if merits[i] > most and _is_addable(rules, clashes, counts, spent, i):
+            found, most = i, merits[i]
+    return found
+
+
 @njit(int64(VECTOR, GRAM, float64, RULES, PLACES, int64), nogil=True, cache=True)
 def greedy(linear, gram, coupling, rules, picks, given):
     merits = linear.copy()
@@ -80,11 +107,8 @@ def greedy(linear, gram, coupling, rules, picks, given):
     spent = 0.0
     for size in range(len(picks)):
         if size >= given:
-            following = -1
-            most = -np.inf
-            for i in range(len(merits)):
-                if merits[i] > most and (rules.free or _is_addable(rules, clashes, counts, spent, i)):
-                    following, most = i, merits[i]
+            free = rules.free
+            following = _find_first_largest(merits) if free else _find_addable(merits, rules, clashes, counts, spent)
             if following < 0:
                 return size
             picks[size] = following
@@ -203,6 +227,63 @@ def _choose_exchange(gram, coupling, merits, members, floors, lowest, inside, tu
     return gain, new, column
 
 
+@njit(fastmath=_NO_NAN, nogil=True, cache=True)
+def _rate_beside_few(gram, coupling, merits, members, shut, turn, free_at, gains, others):
+    """Fill what each row gains at the most by replacing a member where both are free at this turn, and where any is.
+
+    `shut` is -∞ for members and 0 for other rows. Returns the largest of each kind.
+    """
+    size = len(merits)
+    for i in range(size):
+        gains[i] = others[i] = -np.inf
+    for member in members:
+        floor = _floor(merits[member], np.float64(gram[member, member]), coupling)
+        if free_at[member] <= turn:
+            for i in range(size):
+                value = _exchange_gain(merits[i], np.float64(gram[member, i]), floor, coupling)
+                gains[i] = value if value > gains[i] else gains[i]
+        else:
+            for i in range(size):
+                value = _exchange_gain(merits[i], np.float64(gram[member, i]), floor, coupling)
+                others[i] = value if value > others[i] else others[i]
+    most = most_of_all = -np.inf
+    for i in range(size):
+        free = gains[i] + shut[i]
+        value = free if gains[i] > others[i] else others[i] + shut[i]
+        others[i] = value
+        gains[i] = -np.inf if free_at[i] > turn else free
+        most = gains[i] if gains[i] > most else most
+        most_of_all = value if value > most_of_all else most_of_all
+    return most, most_of_all
+
+
+@njit(nogil=True, cache=True)
+def _choose_beside_few(gram, coupling, merits, members, shut, turn, free_at, better, gains, others):
+    """The exchange that gains most for a few members: the gain, the row (-1: none), and which member.
+
+    Rows and members that are not free at this turn may move all the same if the gain is more than `better`.
+    """
+    gain, most = _rate_beside_few(gram, coupling, merits, members, shut, turn, free_at, gains, others)
+    held = most > better
+    if held:
+        gain, turn = most, _NEVER
+    if gain == -np.inf:
+        return gain, -1, -1
+    new = 0
+    if held:
+        while others[new] != gain:
+            new += 1
+    else:
+        while gains[new] != gain:
+            new += 1
+    for c in range(len(members)):
+        if free_at[members[c]] <= turn:
+            floor = _floor(merits[members[c]], np.float64(gram[members[c], members[c]]), coupling)
+            if _exchange_gain(merits[new], np.float64(gram[members[c], new]), floor, coupling) == gain:
+                return gain, new, c
+    return gain, -1, -1
+
+
 @njit(nogil=True, cache=True)
 def _choose_allowed(
     gram, coupling, rules, clashes, counts, spent, merits, members, floors, lowest, inside, turn, free_at, least, better
@@ -235,9 +316,15 @@ def swap(linear, gram, coupling, rules, chosen, least_gain, most):
     inside[chosen] = True
     max_norm = _max_norm(gram, size)
     floors, gains, free_at = np.empty(len(chosen)), np.empty(size), np.zeros(size, dtype=np.int64)
+    few, others, shut = rules.free and len(chosen) <= _FEW, np.empty(size), np.zeros(size)
+    shut[chosen] = -np.inf
     for done in range(most):
-        lowest = _set_floors(gram, coupling, merits, chosen, max_norm, floors)
-        if rules.free:
+        lowest = 0.0 if few else _set_floors(gram, coupling, merits, chosen, max_norm, floors)
+        if few:
+            gain, new, column = _choose_beside_few(
+                gram, coupling, merits, chosen, shut, 0, free_at, np.inf, gains, others
+            )
+        elif rules.free:
             gain, new, column = _choose_exchange(
                 gram, coupling, merits, chosen, floors, lowest, inside, 0, free_at, gains
             )
@@ -253,6 +340,7 @@ def swap(linear, gram, coupling, rules, chosen, least_gain, most):
         spent += _replace(rules, clashes, counts, new, old)
         chosen[column] = new
         inside[new], inside[old] = True, False
+        shut[new], shut[old] = -np.inf, 0.0
     return most
 
 
@@ -290,11 +378,17 @@ def tabu(linear, gram, coupling, rules, chosen, current, merits, free_at, totals
     inside[current] = True
     max_norm = _max_norm(gram, size)
     floors, gains = np.empty(k), np.empty(size)
+    few, others, shut = rules.free and k <= _FEW, np.empty(size), np.zeros(size)
+    shut[current] = -np.inf
     for turn in range(now, now + iterations):
-        lowest = _set_floors(gram, coupling, merits, current, max_norm, floors)
+        lowest = 0.0 if few else _set_floors(gram, coupling, merits, current, max_norm, floors)
         # A row that is held may move all the same if that gives the best set so far.
         better = totals[1] + least_gain - totals[0]
-        if rules.free:
+        if few:
+            gain, new, column = _choose_beside_few(
+                gram, coupling, merits, current, shut, turn, free_at, better, gains, others
+            )
+        elif rules.free:
             gain, new, column = _choose_exchange(
                 gram, coupling, merits, current, floors, lowest, inside, _NEVER, free_at, gains
             )
@@ -315,7 +409,32 @@ def tabu(linear, gram, coupling, rules, chosen, current, merits, free_at, totals
         spent += _replace(rules, clashes, counts, new, old)
         current[column] = new
         inside[new], inside[old] = True, False
+        shut[new], shut[old] = -np.inf, 0.0
         free_at[old], free_at[new] = turn + outside_for, turn + inside_for
         if totals[0] > totals[1] + least_gain:
             totals[1] = totals[0]
             chosen[:] = current
+
+
+@njit(nogil=True, cache=True)
+def offer(linear, gram, coupling, rules, least_gain, start, chosen, totals):
+    """Swap from a set, which replaces `chosen`, worth totals[0], if it is then better; how many swaps."""
+    swaps = swap(linear, gram, coupling, rules, start, least_gain, MOST_SWAPS)
+    value = set_value(linear, gram, coupling, start)
+    if value > totals[0]:
+        totals[0] = value
+        chosen[:] = start
+    return swaps
+
+
+@njit(nogil=True, cache=True)
+def search_on(linear, gram, coupling, rules, aims, bound, chosen, totals):
+    """Tabu search from the set, the longer the more its bound leaves open; how many swaps."""
+    iterations = int(aims.tabu * min(max(bound - totals[0], 0.0) / aims.spread, 1.0) ** 0.5)
+    if iterations == 0:
+        return 0
+    trial, current = chosen.copy(), chosen.copy()
+    merits = marginals(linear, gram, coupling, current)
+    held = np.zeros(len(linear), dtype=np.int64)
+    tabu(linear, gram, coupling, rules, trial, current, merits, held, np.zeros(2), 1, iterations, aims.least_gain)
+    return offer(linear, gram, coupling, rules, aims.least_gain, trial, chosen, totals)

@@ -7,7 +7,7 @@ from numba import float64, int64, njit, types
 
 from breadth import feasible
 from breadth.kernels.compiled.bounds import dominate, find_slopes, judge, relax
-from breadth.kernels.compiled.sets import MOST_SWAPS, greedy, marginals, set_value, swap, tabu
+from breadth.kernels.compiled.sets import MOST_SWAPS, greedy, offer, search_on, set_value, swap
 from breadth.kernels.compiled.signatures import AIMS, GRAM, OUTCOME, PARTS, PLACES, RULES, VECTOR
 from breadth.kernels.contract import MOST_STEPS, ROUNDING, STEPS, UNDECIDED
 
@@ -100,34 +100,14 @@ def _tighten(linear, gram, rules, k, coupling, parts, twins, chosen, supply, aim
 
 
 @njit(nogil=True, cache=True)
-def _offer(linear, gram, rules, coupling, least_gain, start, chosen, totals):
-    """Swap from a set, which replaces `chosen` if it is then better; how many swaps."""
-    swaps = swap(linear, gram, coupling, rules, start, least_gain, MOST_SWAPS)
-    value = set_value(linear, gram, coupling, start)
-    if value > totals[0]:
-        totals[0] = value
-        chosen[:] = start
-    return swaps
-
-
-@njit(nogil=True, cache=True)
 def _search_longer(linear, gram, rules, k, coupling, locked, aims, x, chosen, totals):
     """Start from the relaxation; then tabu search, the longer the more is left open. How many swaps."""
     swaps = 0
     trial = np.empty(k, dtype=np.int64)
     trial[: len(locked)] = locked
     if greedy(x, gram, 0.0, rules, trial, len(locked)) == k:
-        swaps += _offer(linear, gram, rules, coupling, aims.least_gain, trial, chosen, totals)
-    iterations = int(aims.tabu * min(max(totals[1] - totals[0], 0.0) / aims.spread, 1.0) ** 0.5)
-    if iterations > 0:
-        trial, current = chosen.copy(), chosen.copy()
-        merits = marginals(linear, gram, coupling, current)
-        free_at = np.zeros(len(linear), dtype=np.int64)
-        tabu(
-            linear, gram, coupling, rules, trial, current, merits, free_at, np.zeros(2), 1, iterations, aims.least_gain
-        )
-        swaps += _offer(linear, gram, rules, coupling, aims.least_gain, trial, chosen, totals)
-    return swaps
+        swaps += offer(linear, gram, coupling, rules, aims.least_gain, trial, chosen, totals)
+    return swaps + search_on(linear, gram, coupling, rules, aims, totals[1], chosen, totals)
 
 
 @njit(nogil=True, cache=True)
@@ -149,7 +129,7 @@ def _start(linear, gram, rules, k, coupling, locked, aims, chosen, totals):
         merits[order[place]] = np.finfo(np.float64).max
         picks[: len(locked)] = locked
         if greedy(merits, gram, coupling, rules, picks, len(locked)) == k:
-            swaps += _offer(linear, gram, rules, coupling, aims.least_gain, picks, chosen, totals)
+            swaps += offer(linear, gram, coupling, rules, aims.least_gain, picks, chosen, totals)
     return swaps
 
 
