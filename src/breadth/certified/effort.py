@@ -23,6 +23,8 @@ class Effort:
     held_when_near: int = 1024
     """The same for θ ≥ `near_theta`, where few rows beyond the most relevant ones matter."""
     near_theta: float = 0.75
+    nearest_theta: float = 0.85
+    """From this θ on, half as many."""
     held_for_each: int = 8
     """At least so many rows are fetched for each of the k."""
     whole: int = 16_384
@@ -117,6 +119,11 @@ class Effort:
     """Rounds in which nothing new comes and nothing is settled: many rows tie."""
     slow: float = 0.02
     """A round that lowers the gap by a smaller share ends the work on the bound."""
+
+    def count_held(self, theta: float, k: int) -> int:
+        """Rows to fetch with the first search."""
+        near = self.held_when_near // (1 if theta < self.nearest_theta else 2)
+        return max(self.held if theta < self.near_theta else near, self.held_for_each * k)
 
     def count_shortlist(self, k: int) -> int:
         """Rows of the first shortlist, for sets of k rows."""

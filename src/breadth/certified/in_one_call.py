@@ -10,11 +10,12 @@ over all rows (docs/decisions/0012-one-call.md).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from breadth import kernels
-from breadth.arrays import Array, Vector
+from breadth.arrays import Array, Positions, Vector
 from breadth.certified.effort import Effort
 from breadth.certified.shortlist.at_once import HIGHEST, LOWEST, conclude_call
 from breadth.certified.shortlist.search import make_aims, write_stats
@@ -28,6 +29,27 @@ _WIDE, _FEWEST = 128, 4
 other way, which looks at more of them."""
 _ROOM, _ROOM_FOR_EACH = 192, 4
 """Rows that the block has room for, and so many for each of the k."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What one call finds on some rows.
+
+    places, scores    the set, most relevant row first, and its relevance
+    totals            F of the set, the bound on the sets of these rows, and what `kernels.contract.Choose` adds
+    w_dual, best      w(u) of the dual vector, and the k largest scores for it
+    swaps, block      swaps that were made, and rows of the block
+    decided           whether all sets of these rows that can be better were gone through
+    """
+
+    places: Positions
+    scores: Vector
+    totals: Vector
+    w_dual: Vector
+    best: Vector
+    swaps: int
+    block: int
+    decided: bool
 
 
 class PlainWork:
@@ -53,26 +75,30 @@ class PlainWork:
         `length_error`: the largest |‖e_i‖² - 1|, None if it is not known: then it is checked that all rows are of unit
         length. None where that takes more than one call, or is not so.
         """
-        k, count, effort = self.problem.k, len(rows), self.effort
-        if query is None or count == k:
+        found = None if query is None else self.call(rows, query, length_error)
+        if found is None:
             return None
+        stats = write_stats("in memory", 1, found.swaps, found.block, len(rows), "swap_optimal")
+        return conclude_call(self.problem, found.places, found.scores, found.totals, True, stats, ())
+
+    def call(self, rows: Array, query: Vector, length_error: float | None) -> Chosen | None:
+        """Choose from some rows; None as for `choose`."""
+        k, count, effort = self.problem.k, len(rows), self.effort
         has_few_sets = count <= effort.decided and math.comb(count, k) <= effort.sets
-        if not has_few_sets and not self._is_easy(count):
+        if count == k or not (has_few_sets or self._is_easy(count)):
             return None
         choose = kernels.current().choose_plain
         assert choose is not None
-        ids, values, totals = np.empty(k, np.int64), np.empty(k), np.empty(8)
+        places, scores, totals = np.empty(k, np.int64), np.empty(k), np.empty(8)
+        w, best = np.empty(len(query)), np.empty(k)
         many = effort.first_rows // k if self._few else 0
-        ended, swaps, size = choose(
+        ended, swaps, block = choose(
             effort.count_first(k), min(count, _ROOM + _ROOM_FOR_EACH * k), _WIDE if self._few else 0,
             rows, query, length_error is None, LOWEST, HIGHEST, 1.0 + (length_error or 0.0), self.wanted,
-            self._aims_for_all if has_few_sets else self.aims,
-            effort.entering + k // 2, many, ids, values, totals,
+            self._aims_for_all if has_few_sets else self.aims, effort.entering + k // 2, many, places, scores, totals,
+            w, best,
         )  # fmt: skip
-        if ended != 1:
-            return None
-        stats = write_stats("in memory", 1, swaps, size, count, "swap_optimal")
-        return conclude_call(self.problem, ids, values, totals, True, stats, ())
+        return Chosen(places, scores, totals, w, best, swaps, block, ended == 2) if ended in (1, 2) else None
 
     def _is_easy(self, count: int) -> bool:
         """Whether the kernels find as good a set of so many rows as the other way does."""

@@ -7,8 +7,9 @@ the collection gains; `prove.py` may then close the gap.
 
 from __future__ import annotations
 
+from breadth.certified import at_once
 from breadth.certified.effort import EFFORT, Effort, check_work
-from breadth.certified.opening import open_search
+from breadth.certified.opening import fetch_first, open_search
 from breadth.certified.prove import prove_optimal
 from breadth.certified.shortlist.solve import solve_on_shortlist
 from breadth.clock import NO_LIMIT, Clock
@@ -48,7 +49,12 @@ def certified(
         return (yield from take_most_relevant(problem, facts, "certified", stats))
     if not problem.is_plain:
         return (yield from solve_on_shortlist(problem, facts, clock, effort, prove))
-    search = yield from open_search(problem, facts, clock, effort, tolerance)
+    opening = yield from fetch_first(problem, facts, effort)
+    if tolerance == prove == 0.0 and at_once.is_possible(problem, facts, opening, clock, effort):
+        selection, opening = yield from at_once.choose_at_once(problem, facts, opening, effort)
+        if selection is not None:
+            return selection
+    search = open_search(problem, facts, opening, clock, effort, tolerance)
     stopped = yield from search.run()
     ids, rows, stats = search.bench.chosen_ids, search.bench.chosen_rows, search.stats
     if prove > 0.0 and stopped == "swap_optimal":

@@ -189,6 +189,8 @@ class ChoosePlain(Protocol):
         ids: Ids,
         values: Vector,
         totals: Vector,
+        w: Vector,
+        best: Vector,
     ) -> tuple[int, int, int]:
         """The best set by the steps of `breadth.certified.settle`; where it ended, swaps, and the rows of the block.
 
@@ -199,8 +201,10 @@ class ChoosePlain(Protocol):
         entering              rows that may enter the block at a time
         many                  further greedy starts
         ids, values, totals   become the set in order of relevance, its relevance, and what `Choose` writes
+        w, best               become w(u) of the dual vector, and the k largest scores for it
 
-        It ended: -1, a length is wrong; 1, all is done; 4, the block has no room for all rows that matter.
+        It ended: -1, a length is wrong; 1, all is done; 2, the same, and all sets that can be better were gone through;
+        4, the block has no room for all rows that matter.
         """
 
 

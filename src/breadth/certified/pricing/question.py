@@ -44,21 +44,38 @@ class Question:
     @classmethod
     def about(cls, bench: Bench, dual_scores: Vector) -> Question:
         """The question for a bench as it is now; `dual_scores` are its best scores for w(u)."""
-        problem, members = bench.problem, bench.chosen_rows
+        problem = bench.problem
+        least_gain, threshold = bench.block.least_gain, problem.allowed.threshold(dual_scores)
+        return cls.make(
+            problem, bench.held.ids, bench.chosen_rows, least_gain, bench.w_dual, threshold, bench.max_squared_norm
+        )
+
+    @classmethod
+    def make(
+        cls,
+        problem: Problem,
+        held: Ids,
+        members: Vector,
+        least_gain: float,
+        w_dual: Vector,
+        threshold: float,
+        max_squared_norm: float,
+    ) -> Question:
+        """The question about a set and a dual vector; `least_gain` is that of swaps on rows in memory."""
         w_set = problem.direction(members.sum(axis=0))
         own = problem.own_similarities(members)
         floors = floor(multiply_exactly(members, w_set), own, problem.coupling)
         return cls(
             problem=problem,
-            held=np.sort(bench.held.ids),
+            held=np.sort(held),
             members=members,
             w_set=w_set,
             floors=floors,
-            lowest=problem.lowest_marginal(floors, own, bench.max_squared_norm),
-            least_gain=2.0 * bench.block.least_gain,
-            w_dual=bench.w_dual,
-            threshold=problem.allowed.threshold(dual_scores),
-            max_squared_norm=bench.max_squared_norm,
+            lowest=problem.lowest_marginal(floors, own, max_squared_norm),
+            least_gain=2.0 * least_gain,
+            w_dual=w_dual,
+            threshold=threshold,
+            max_squared_norm=max_squared_norm,
         )
 
     def find_replacements(self, rows: Array) -> Positions:

@@ -6,11 +6,12 @@ Cauchy-Schwarz no other row can have come up.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from breadth.arrays import Ids, Mask, Vector
+from breadth.arrays import Ids, Vector
 from breadth.certified.effort import Effort
 from breadth.certified.pricing.examine import examine
 from breadth.certified.pricing.question import Priced, Question
@@ -84,7 +85,7 @@ class ReachPricing:
         size = self._facts.size
         for known in (self._around, self._relevant):
             if known is not None and known.suffice(directions, thresholds):
-                near = known.near(directions, thresholds)
+                near = question.leave_out_held(known.near(directions, thresholds))
                 for_set, for_bound = yield from Above(directions, thresholds, np.array([size, size]), near)
                 return for_set, for_bound
         margin = _MARGIN * self._problem.coupling * np.sqrt(self._problem.k)
@@ -116,32 +117,36 @@ class _MostRelevant:
 
     def suffice(self, directions: Vector, thresholds: Vector) -> bool:
         """Whether no other row can be above these thresholds for these directions."""
-        others = np.array([self.found.ceiling])
-        return not any(self._may_exceed(others, w, t)[0] for w, t in zip(directions, thresholds, strict=True))
+        return self.found.ceiling <= self._find_least(directions, thresholds)
 
     def near(self, directions: Vector, thresholds: Vector) -> Ids:
         """Those of the rows that their relevance lets be above one of the thresholds."""
-        relevance = np.asarray(self.found.at_most, dtype=np.float64)
-        may = [self._may_exceed(relevance, w, t) for w, t in zip(directions, thresholds, strict=True)]
-        return np.asarray(self.found.ids[np.logical_or.reduce(may)])
+        least = self._find_least(directions, thresholds)
+        return np.asarray(self.found.ids[self.found.at_most > np.nextafter(np.float32(least), np.float32(-np.inf))])
 
-    def _may_exceed(self, relevance: Vector, w: Vector, threshold: float) -> Mask:
-        """Whether rows of at most these relevances can score above a threshold.
+    def _find_least(self, directions: Vector, thresholds: Vector) -> float:
+        """A row of at most this relevance scores above none of the thresholds."""
+        return min(self._find_relevance(w, float(t)) for w, t in zip(directions, thresholds, strict=True))
 
-        With w = αq + w⊥, a row of relevance c scores at most αc + ‖w⊥‖ √(‖e‖² - c²), for a unit q: concave in c, with
-        its largest value at c = α‖e‖/‖w‖. A relevance from outside is a coordinate of its own: αc + ‖w⊥‖‖e‖.
+    def _find_relevance(self, w: Vector, threshold: float) -> float:
+        """The largest relevance for which no row of at most that relevance scores above a threshold.
+
+        With w = αq + w⊥, a row of relevance c scores at most αc + ‖w⊥‖ √(‖e‖² - c²), for a unit q. At the angle φ to q,
+        c = ‖e‖ cos φ, that is ‖e‖‖w‖ cos(φ - ψ) with ψ the angle of w. A relevance from outside is a coordinate of its
+        own: αc + ‖w⊥‖‖e‖.
         """
-        q, max_norm = self.problem.query, float(np.sqrt(self.max_squared_norm))
-        length = float(np.linalg.norm(q))
+        q, max_norm = self.problem.query, math.sqrt(self.max_squared_norm)
+        length, whole = float(np.linalg.norm(q)), float(np.linalg.norm(w))
         alpha = float(w @ q) / length
-        across = float(np.linalg.norm(w - alpha * q / length))
-        c = relevance / length
+        across = math.sqrt(max(whole * whole - alpha * alpha, 0.0))
+        bar = threshold - _ROUNDING * whole
         if self.problem.similarity_dim is not None:
-            most = alpha * c + across * max_norm if alpha >= 0.0 else np.full(len(c), np.inf)
-        else:
-            c = np.minimum(c, alpha * max_norm / max(float(np.hypot(alpha, across)), 1e-30))
-            most = alpha * c + across * np.sqrt(np.maximum(self.max_squared_norm - c * c, 0.0))
-        return np.asarray(most + _ROUNDING * float(np.linalg.norm(w)) > threshold)
+            return (bar - across * max_norm) / alpha * length if alpha > 0.0 else -math.inf
+        reach = whole * max_norm
+        if bar >= reach:
+            return math.inf
+        angle = math.atan2(across, alpha) + math.acos(max(bar / reach, -1.0))
+        return max_norm * math.cos(angle) * length - _ROUNDING if angle < math.pi else -math.inf
 
 
 @dataclass(frozen=True, eq=False)

@@ -301,13 +301,13 @@ def _grow_for_swaps(rows, query, wanted, rules, aims, squared, entering, relaxed
 @njit(
     types.UniTuple(int64, 3)(
         int64, int64, int64, GRAM, VECTOR, boolean, float64, float64, float64, WANTED, AIMS, int64, int64, PLACES,
-        NUMBERS, NUMBERS,
+        NUMBERS, NUMBERS, NUMBERS, NUMBERS,
     ),
     nogil=True,
     cache=True,
 )  # fmt: skip
 def choose_plain(
-    size, most, wide, rows, query, check, low, high, squared, wanted, aims, entering, many, ids, values, totals
+    size, most, wide, rows, query, check, low, high, squared, wanted, aims, entering, many, ids, values, totals, w, best
 ):
     count, k, coupling = rows.shape[0], wanted.k, wanted.coupling
     scores = np.empty(count)
@@ -326,16 +326,18 @@ def choose_plain(
     swaps = swap(block.linear[:size], block.gram, coupling, rules, chosen, aims.least_gain, MOST_SWAPS)
     totals[0] = set_value(block.linear[:size], block.gram, coupling, chosen)
     x[chosen] = 1.0
-    w, own, decided = np.empty(len(query)), np.empty(most), False
+    own, decided = np.empty(most), False
     size, relaxed = _grow_for_bound(
         rows, query, wanted, aims, squared, entering, block, size, x, w, own, scores, totals
     )
+    if size > 0:
+        best[:] = -np.sort(-own[:size])[:k]
     is_open = relaxed - totals[0] > aims.least
     if size > 0 and is_open:
         size, decided = _decide(rows, query, wanted, aims, block, size, w, own, scores, chosen, totals)
     if 0 < size < min(wide, count) and is_open and not decided:  # `scores` are those for w(u)
-        best = _find_best(scores, block.inside, min(wide, count) - size)
-        size = _take(rows, query, wanted.relevance_weight, best, block, size)
+        new = _find_best(scores, block.inside, min(wide, count) - size)
+        size = _take(rows, query, wanted.relevance_weight, new, block, size)
     if size > 0 and not decided:
         linear = block.linear[:size]
         swaps += _search(linear, block.gram, wanted, rules, aims, relaxed, many, x[:size], chosen, totals)
@@ -352,4 +354,4 @@ def choose_plain(
         members[c] = block.rows[chosen[c]]
         values[c] = dot(members[c], query)
     totals[5], totals[6] = sum_pairs(members, 1)
-    return 1, swaps, size
+    return 2 if decided else 1, swaps, size
