@@ -10,6 +10,7 @@ import numpy as np
 
 from breadth import kernels
 from breadth.certified.effort import Effort
+from breadth.certified.held import find_outside
 from breadth.certified.in_one_call import Chosen, PlainWork
 from breadth.certified.opening import Opening
 from breadth.certified.pricing import Priced, Question
@@ -56,16 +57,16 @@ def choose_at_once(
         priced = yield from opening.pricing.ask(question)
         bound = min(bound, _find_bound(problem, facts, found, priced, question, dual, work))
         ids, first = np.unique(priced.ids, return_index=True)
-        new = np.isin(ids, question.leave_out_held(ids), assume_unique=True)
+        new = find_outside(question.held, ids)
         slow = (bound - value) / problem.scale > (1.0 - effort.slow) * before
-        if priced.swap_optimal and (slow or not new.any()):
+        if priced.swap_optimal and (slow or len(new) == 0):
             found.totals[1] = bound
             stats = write_stats(
-                opening.pricing.name, rounds, swaps, found.block, len(opening.ids) + int(new.sum()), "swap_optimal"
+                opening.pricing.name, rounds, swaps, found.block, len(opening.ids) + len(new), "swap_optimal"
             )
             ids = opening.ids[found.places]
             return conclude_call(problem, ids, found.scores, found.totals, facts.exact, stats, ()), opening
-        if not new.any():
+        if len(new) == 0:
             break
         opening = opening.joined(ids[new], np.asarray(priced.rows[first[new]], dtype=np.float32))
     return None, opening

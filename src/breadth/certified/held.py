@@ -10,6 +10,7 @@ import numpy as np
 
 from breadth import kernels
 from breadth.arrays import Array, Ids, Mask, Positions, Vector
+from breadth.oracles.sweep import sweep
 from breadth.problem import Problem
 from breadth.ranking import best
 
@@ -32,11 +33,14 @@ class Held:
 
     def take(self, ids: Ids, rows: Array) -> int:
         """Hold further rows as well; how many of them were new."""
-        ids, first = np.unique(ids, return_index=True)
-        new = ~np.isin(ids, self.ids)
-        count = int(np.count_nonzero(new))
+        if np.any(ids[1:] <= ids[:-1]):
+            ids, first = np.unique(ids, return_index=True)
+            rows = rows[first]
+        new = find_outside(np.sort(self.ids), ids)
+        count = len(new)
         if count:
-            fresh, alike = rows[first[new]], self._flat is self.rows
+            fresh = rows if count == len(ids) else rows[new]  # thousands of rows are not copied without need
+            alike = self._flat is self.rows
             self.ids = np.concatenate((self.ids, ids[new]))
             self._append(fresh)
             self._flat = self.rows if alike else np.concatenate((self._flat, _flatten(self._problem, fresh)))
@@ -79,7 +83,12 @@ class Held:
         """Inner products of all rows with w, to float32 precision."""
         out = np.empty((1, len(self)), dtype=np.float32)
         direction = np.ascontiguousarray(self._problem.similar(w)[None], dtype=np.float32)
-        kernels.current().scan(self._flat, self._ones, direction, out)
+
+        def visit(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            kernels.current().scan(self._flat[part], self._ones[part], direction, out[:, part])
+
+        sweep(len(self), len(self), visit)
         if self._problem.similarity_dim is None:
             return np.asarray(out[0])
         return np.asarray(out[0] + w[-1] * np.asarray(self.rows[:, -1], dtype=np.float64))
@@ -121,6 +130,12 @@ class Held:
     def slack(self, w: Vector) -> float:
         """What a score of `scores` may be off by."""
         return _ROUNDING * float(np.linalg.norm(self._problem.similar(w)))
+
+
+def find_outside(held: Ids, ids: Ids) -> Positions:
+    """Places of the ids that are not among the held ones, which are sorted."""
+    places = np.minimum(np.searchsorted(held, ids), len(held) - 1)
+    return np.flatnonzero(held[places] != ids)
 
 
 def _flatten(problem: Problem, rows: Array) -> Array:

@@ -21,9 +21,9 @@ def examine(question: Question, for_set: Ids, for_bound: Ids, keep_all: bool = F
     """
     k = question.problem.k
     wanted = question.leave_out_held(np.union1d(for_set, for_bound))
-    ids_kept: list[Ids] = [wanted[:0]]
-    rows_kept: list[Array] = [np.empty((0, len(question.problem.query)), dtype=np.float32)]
-    scores_kept: list[Vector] = [np.empty(0)]
+    ids_kept: list[Ids] = []
+    rows_kept: list[Array] = []
+    scores_kept: list[Vector] = []
     gained = keep_all
     for start in range(0, len(wanted), _CHUNK):
         ids = wanted[start : start + _CHUNK]
@@ -42,4 +42,7 @@ def examine(question: Question, for_set: Ids, for_bound: Ids, keep_all: bool = F
         keep = np.union1d(replacements, leading)
         ids_kept.append(ids[keep])
         rows_kept.append(rows[keep])
-    return Priced(np.concatenate(ids_kept), np.concatenate(rows_kept), np.concatenate(scores_kept), not gained)
+    if len(wanted) == 0:
+        return Priced(wanted, np.empty((0, len(question.problem.query)), dtype=np.float32), np.empty(0), not gained)
+    rows = rows_kept[0] if len(rows_kept) == 1 else np.concatenate(rows_kept)  # thousands are not copied without need
+    return Priced(np.concatenate(ids_kept), rows, np.concatenate(scores_kept), not gained)

@@ -8,6 +8,7 @@ import numpy as np
 
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.certified.bench import Bench
+from breadth.certified.held import find_outside
 from breadth.problem import Problem, exchange_gain, floor
 from breadth.products import multiply, multiply_exactly
 
@@ -92,8 +93,7 @@ class Question:
 
     def leave_out_held(self, ids: Ids) -> Ids:
         """The ids that are not in memory."""
-        places = np.minimum(np.searchsorted(self.held, ids), len(self.held) - 1)
-        outside: Ids = ids[self.held[places] != ids]
+        outside: Ids = ids[find_outside(self.held, ids)]
         return outside
 
 
