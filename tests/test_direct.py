@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import breadth
 from breadth import api, direct, kernels
+from breadth.certified import at_once
 from breadth.problem import Problem
 from tests.synthetic import SHAPES, clustered, isotropic, query_near
 
@@ -31,6 +32,7 @@ def select_generally(*args, **wishes):
     """The same call without the direct way."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(api, "is_possible", lambda: False)
+        patch.setattr(at_once, "is_possible", lambda *_: False)
         return breadth.select(*args, **wishes)
 
 

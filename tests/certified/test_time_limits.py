@@ -64,6 +64,8 @@ class SlowKernels:
 
     def __getattr__(self, name):
         function = getattr(self._inner, name)
+        if function is None:
+            return None
 
         def call(*arguments):
             self._wall.now += 0.01

@@ -28,14 +28,17 @@ _ROUNDING = 2e-6
 
 
 def is_possible(problem: Problem, facts: Facts, opening: Opening, clock: Clock, effort: Effort) -> bool:
-    """Whether calls of the kernels do as well as the steps: not for a low θ or a few rows, which get more starts."""
-    plain = problem.is_plain and problem.similarity_dim is None and problem.k > effort.few
-    rows = opening.rows
+    """Whether calls of the kernels do as well as the steps.
+
+    Not for a low θ, and of a collection that is not held as a whole not for a few rows: those get more starts.
+    """
+    rows, whole = opening.rows, len(opening.rows) == facts.size
+    easy = problem.theta >= _LEAST_THETA and problem.k > effort.few
     return (
-        plain
-        and problem.theta >= _LEAST_THETA
+        (easy or whole)
+        and PlainWork.is_served(problem)
+        and problem.similarity_dim is None
         and clock.limit == np.inf
-        and len(rows) < facts.size
         and rows.dtype == np.float32
         and rows.flags.c_contiguous
         and kernels.current().choose_plain is not None
@@ -52,6 +55,8 @@ def choose_at_once(
         found = work.call(opening.rows, problem.query, facts.max_squared_norm - 1.0)
         if found is None or found.totals[0] < value - work.aims.least_gain:
             break
+        if len(opening.ids) == facts.size:
+            return _conclude(problem, facts, opening, found, "in memory", rounds, swaps + found.swaps), opening
         before, value, swaps = (bound - value) / problem.scale, float(found.totals[0]), swaps + found.swaps
         question, dual = _ask_about(problem, facts, opening, found, work)
         priced = yield from opening.pricing.ask(question)
@@ -61,15 +66,20 @@ def choose_at_once(
         slow = (bound - value) / problem.scale > (1.0 - effort.slow) * before
         if priced.swap_optimal and (slow or len(new) == 0):
             found.totals[1] = bound
-            stats = write_stats(
-                opening.pricing.name, rounds, swaps, found.block, len(opening.ids) + len(new), "swap_optimal"
-            )
-            ids = opening.ids[found.places]
-            return conclude_call(problem, ids, found.scores, found.totals, facts.exact, stats, ()), opening
+            return _conclude(problem, facts, opening, found, opening.pricing.name, rounds, swaps), opening
         if len(new) == 0:
             break
         opening = opening.joined(ids[new], np.asarray(priced.rows[first[new]], dtype=np.float32))
     return None, opening
+
+
+def _conclude(
+    problem: Problem, facts: Facts, opening: Opening, found: Chosen, path: str, rounds: int, swaps: int
+) -> Selection:
+    """The selection: no exchange with a row of the collection improves it."""
+    stats = write_stats(path, rounds, swaps, found.block, len(opening.ids), "swap_optimal")
+    ids = opening.ids[found.places]
+    return conclude_call(problem, ids, found.scores, found.totals, facts.exact, stats, ())
 
 
 def _ask_about(
