@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from breadth import kernels
+from breadth.arrays import Vector
 from breadth.certified.effort import Effort
 from breadth.certified.held import find_outside
-from breadth.certified.in_one_call import Chosen, PlainWork
+from breadth.certified.in_one_call import LEAST_THETA, Chosen, PlainWork
 from breadth.certified.opening import Opening
 from breadth.certified.pricing import Priced, Question
 from breadth.certified.shortlist.at_once import conclude_call
@@ -22,7 +23,6 @@ from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
 
-_LEAST_THETA = 0.7
 _ROUNDING = 2e-6
 """What float32 arithmetic changes in a score, relative to the length of the direction, twice."""
 
@@ -33,7 +33,7 @@ def is_possible(problem: Problem, facts: Facts, opening: Opening, clock: Clock, 
     Not for a low θ, and of a collection that is not held as a whole not for a few rows: those get more starts.
     """
     rows, whole = opening.rows, len(opening.rows) == facts.size
-    easy = problem.theta >= _LEAST_THETA and problem.k > effort.few
+    easy = problem.theta >= LEAST_THETA and problem.k > effort.few
     return (
         (easy or whole)
         and PlainWork.is_served(problem)
@@ -84,7 +84,7 @@ def _conclude(
 
 def _ask_about(
     problem: Problem, facts: Facts, opening: Opening, found: Chosen, work: PlainWork
-) -> tuple[Question, np.ndarray]:
+) -> tuple[Question, Vector]:
     """The question about what was found, and the dual vector u.
 
     If all sets of held rows were decided on, the question is also whether a row outside can be in a better set: its
@@ -103,7 +103,7 @@ def _ask_about(
 
 
 def _find_bound(
-    problem: Problem, facts: Facts, found: Chosen, priced: Priced, question: Question, u: np.ndarray, work: PlainWork
+    problem: Problem, facts: Facts, found: Chosen, priced: Priced, question: Question, u: Vector, work: PlainWork
 ) -> float:
     """A bound on all sets of the collection: D(u), or the set itself if no row outside can be in a better one."""
     slack = 0.5 * _ROUNDING * float(np.linalg.norm(found.w_dual))

@@ -23,7 +23,7 @@ from breadth.kernels.contract import Wanted
 from breadth.problem import Problem
 from breadth.selection import Selection
 
-_LEAST_THETA = 0.7
+LEAST_THETA = 0.7
 _WIDE, _FEWEST = 128, 4
 """Rows of the block for up to `few` rows, at least. For fewer than so many rows of a set, larger arrays are left to the
 other way, which looks at more of them."""
@@ -103,7 +103,7 @@ class PlainWork:
     def _is_easy(self, count: int) -> bool:
         """Whether the kernels find as good a set of so many rows as the other way does."""
         few = count <= (_WIDE if self.problem.k < _FEWEST else self.effort.whole)
-        return few and self.problem.theta >= _LEAST_THETA
+        return few and self.problem.theta >= LEAST_THETA
 
     def count(self, rows: Array) -> dict[str, int]:
         """What the same would have cost as requests: all rows."""

@@ -1,4 +1,4 @@
-"""Rows times directions, and times each other, in float64."""
+"""Rows times directions, and times each other."""
 
 from __future__ import annotations
 
@@ -59,53 +59,10 @@ def inner(rows, direction):
     return out
 
 
-@njit(
-    void(ROWS, int64, types.Array(float32, 2, "C")),
-    fastmath=True,
-    nogil=True,
-    cache=True,
-)
-def fill_gram(rows, old, gram):
-    """Three rows with three others at a time: every number that is loaded is used three times."""
-    count, dim = rows.shape
-    r = old
-    while r < count:
-        height = min(3, count - r)
-        c = 0
-        while height == 3 and c + 3 <= r:
-            t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = 0.0
-            for j in range(dim):
-                a0, a1, a2 = rows[r, j], rows[r + 1, j], rows[r + 2, j]
-                b0, b1, b2 = rows[c, j], rows[c + 1, j], rows[c + 2, j]
-                t00 += a0 * b0
-                t01 += a0 * b1
-                t02 += a0 * b2
-                t10 += a1 * b0
-                t11 += a1 * b1
-                t12 += a1 * b2
-                t20 += a2 * b0
-                t21 += a2 * b1
-                t22 += a2 * b2
-            gram[r, c], gram[r, c + 1], gram[r, c + 2] = t00, t01, t02
-            gram[r + 1, c], gram[r + 1, c + 1], gram[r + 1, c + 2] = t10, t11, t12
-            gram[r + 2, c], gram[r + 2, c + 1], gram[r + 2, c + 2] = t20, t21, t22
-            c += 3
-        for i in range(r, r + height):
-            for m in range(c, i + 1):
-                total = 0.0
-                for j in range(dim):
-                    total += rows[i, j] * rows[m, j]
-                gram[i, m] = total
-        for i in range(r, r + height):
-            for m in range(i + 1):
-                gram[m, i] = gram[i, m]
-        r += height
-
-
 @njit(fastmath=ANY_ORDER, nogil=True, cache=True)
 def _multiply_block(rows, r0, r1, r2, others, c0, c1, c2):
     """The inner products of three rows with three others: the numbers of one row are read once for three products."""
-    t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = np.float32(0.0)
+    t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = rows.dtype.type(0.0)
     for j in range(rows.shape[1]):
         a0, a1, a2 = rows[r0, j], rows[r1, j], rows[r2, j]
         b0, b1, b2 = others[c0, j], others[c1, j], others[c2, j]
@@ -136,6 +93,11 @@ def fill_few(rows, old, size, out):
     for i in range(old, size):
         for j in range(i):
             out[j, i] = out[i, j]
+
+
+@njit(void(ROWS, int64, types.Array(float32, 2, "C")), nogil=True, cache=True)
+def fill_gram(rows, old, gram):
+    fill_few(rows, old, rows.shape[0], gram)
 
 
 @njit(nogil=True, cache=True)
