@@ -165,7 +165,8 @@ NumPy {info["numpy"]}.
 k ∈ {{{", ".join(map(str, KERNEL_KS))}}}, θ from 0.2 to 0.9), solved with numba's and with NumPy's kernels.
 Objectives differ by {same["largest"]["objective"]:.1e} at the most, bounds by {same["largest"]["bound"]:.1e} (more than
 1e-6 in {len({tuple(case[:4]) for case in same["different"]})} instances): numba's single call for an array relaxes on
-other rows than the steps do, and may prove the set optimal. numba took {same["seconds"]["numba"]:.1f} s, NumPy {same["seconds"]["numpy"]:.1f} s.
+other rows than the steps do, and may prove the set optimal. numba took {same["seconds"]["numba"]:.1f} s,
+NumPy {same["seconds"]["numpy"]:.1f} s.
 
 ## On every path, against every method
 
