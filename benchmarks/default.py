@@ -19,7 +19,7 @@ from benchmarks.collections import prepared
 from benchmarks.peers import plain_top_k, pyversity
 from benchmarks.report import load, page, save, table
 from benchmarks.serve.collection import SOURCES, load_collection
-from benchmarks.timing import LOOP, in_turn, machine
+from benchmarks.timing import LONG_PAUSE, LOOP, in_turn, machine
 from breadth.settings import DEFAULT
 from tests.synthetic import clustered, query_near
 
@@ -68,7 +68,7 @@ def measure_large(rounds: int, folder: Path) -> list[dict[str, Any]]:
                     "select": lambda o=oracle, q=query, k=k: breadth.select(o, q, k=k),
                     "frontier": lambda o=oracle, q=query, k=k: breadth.frontier(o, q, k=k),
                 }
-                timed = in_turn(lambda q=query, k=k: plain_top_k(rows, q, k), works, rounds)
+                timed = in_turn(lambda q=query, k=k: plain_top_k(rows, q, k), works, rounds, pause=LONG_PAUSE)
                 ratios.append(timed["select"].ratio)
                 frontiers.append(timed["frontier"].milliseconds / timed["select"].milliseconds)
                 asked.append(breadth.select(oracle, query, k=k))

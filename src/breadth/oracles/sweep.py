@@ -52,7 +52,11 @@ def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int =
     with _sharing() as sweeps:
         spread = threads() // sweeps if kernels.current().SPREADS else 1  # else one call uses all cores itself
         together = max(1, spread)
-        parts = list(spans(total, min(step, max(least, -(-total // together)))))
+        step = min(step, max(least, -(-total // together)))
+        rounds = -(-total // (step * together))
+        if step < total:  # parts of one size, as many for each thread
+            step = -(-total // (rounds * together))
+        parts = list(spans(total, step))
         if len(parts) == 1 or together == 1:
             for start, stop in parts:
                 visit(start, stop)

@@ -195,7 +195,7 @@ def _multiply_three(row, others, start, stop, out):
 
 
 @njit(nogil=True, cache=True)
-def sum_pairs(members, sharpness):
+def _sum_pairs(members, sharpness):
     """Σ s_ij and Σ e_i·e_j over the pairs i < j of a set, in float64."""
     sharp = plain = 0.0
     cosines = np.zeros(3)
@@ -291,7 +291,7 @@ def _solve_on(size, rows, where, ids, scores, ceiling, query, wanted, aims, outc
     for c in range(k):
         values[c] = relevance[chosen[c]]
         members[c] = first[chosen[c]]
-    totals[5], totals[6] = sum_pairs(members, wanted.sharpness)
+    totals[5], totals[6] = _sum_pairs(members, wanted.sharpness)
     return 1, swaps, _find_copies(rows, where, first, cosines, wanted.distinct, chosen, stands)
 
 

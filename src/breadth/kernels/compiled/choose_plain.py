@@ -20,7 +20,6 @@ from breadth.kernels.compiled.choose import (
     order_set,
     score,
     score_and_check,
-    sum_pairs,
 )
 from breadth.kernels.compiled.exhaust import exhaust
 from breadth.kernels.compiled.products import fill_few, multiply_with
@@ -298,6 +297,19 @@ def _grow_for_swaps(rows, query, wanted, rules, aims, squared, entering, relaxed
     return swaps, size
 
 
+@njit(nogil=True, cache=True)
+def _report(block, query, chosen, ids, values):
+    """Fill the rows of the set and their relevance; Σ e_i·e_j over its pairs i < j, which is ½(‖Σ e_i‖² - Σ ‖e_i‖²)."""
+    total, own = np.zeros(len(query)), 0.0
+    for c in range(len(chosen)):
+        member = block.rows[chosen[c]]
+        ids[c], values[c] = block.places[chosen[c]], dot(member, query)
+        own += dot(member, member)
+        for j in range(len(total)):
+            total[j] += np.float64(member[j])
+    return 0.5 * (dot(total, total) - own)
+
+
 @njit(
     types.UniTuple(int64, 3)(
         int64, int64, int64, GRAM, VECTOR, boolean, float64, float64, float64, WANTED, AIMS, int64, int64, PLACES,
@@ -326,15 +338,15 @@ def choose_plain(
     swaps = swap(block.linear[:size], block.gram, coupling, rules, chosen, aims.least_gain, MOST_SWAPS)
     totals[0] = set_value(block.linear[:size], block.gram, coupling, chosen)
     x[chosen] = 1.0
-    own, decided = np.empty(most), False
+    scored, decided = np.empty(most), False
     size, relaxed = _grow_for_bound(
-        rows, query, wanted, aims, squared, entering, block, size, x, w, own, scores, totals
+        rows, query, wanted, aims, squared, entering, block, size, x, w, scored, scores, totals
     )
     if size > 0:
-        best[:] = -np.sort(-own[:size])[:k]
+        best[:] = -np.sort(-scored[:size])[:k]
     is_open = relaxed - totals[0] > aims.least
     if size > 0 and is_open:
-        size, decided = _decide(rows, query, wanted, aims, block, size, w, own, scores, chosen, totals)
+        size, decided = _decide(rows, query, wanted, aims, block, size, w, scored, scores, chosen, totals)
     if 0 < size < min(wide, count) and is_open and not decided:  # `scores` are those for w(u)
         new = _find_best(scores, block.inside, min(wide, count) - size)
         size = _take(rows, query, wanted.relevance_weight, new, block, size)
@@ -348,10 +360,5 @@ def choose_plain(
     if size < 0:
         return 4, swaps, 0
     order_set(block.linear, block.places, chosen)
-    members = np.empty((k, rows.shape[1]))
-    for c in range(k):
-        ids[c] = block.places[chosen[c]]
-        members[c] = block.rows[chosen[c]]
-        values[c] = dot(members[c], query)
-    totals[5], totals[6] = sum_pairs(members, 1)
+    totals[5] = totals[6] = _report(block, query, chosen, ids, values)
     return 2 if decided else 1, swaps, size
