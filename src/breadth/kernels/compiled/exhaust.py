@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_NO_NAN = {"nnan", "nsz"}
-"""The largest of many numbers is looked for side by side. None of them is NaN; -∞ is no exception."""
+from breadth.kernels.compiled.products import NO_NAN
 
 
 @njit(nogil=True, cache=True)
@@ -52,7 +51,7 @@ def _find_next(worth, start, m, need, best):
     return row if row < len(worth) else -1
 
 
-@njit(fastmath=_NO_NAN, nogil=True, cache=True)
+@njit(fastmath=NO_NAN, nogil=True, cache=True)
 def _find_last(merits, start):
     """The row from `start` on with the largest marginal value."""
     most = -np.inf

@@ -9,6 +9,8 @@ from breadth.kernels.compiled.signatures import GRAM, NUMBERS, ROWS, SET, VECTOR
 
 ANY_ORDER = {"reassoc", "contract"}
 """Sums may be taken in any order; NaN stays NaN."""
+NO_NAN = {"nnan", "nsz"}
+"""The largest of many numbers is looked for side by side. None of them is NaN; -∞ is no exception."""
 _FEW = 256
 """Rows up to which these loops multiply faster than BLAS, which takes its time to begin."""
 

@@ -6,6 +6,7 @@ import numpy as np
 from numba import float64, int64, njit, void
 
 from breadth import feasible, problem
+from breadth.kernels.compiled.products import NO_NAN
 from breadth.kernels.compiled.signatures import GRAM, NUMBERS, PLACES, ROWS, RULES, SET, VECTOR
 
 MOST_SWAPS = 10_000
@@ -17,8 +18,6 @@ _DENSE = 6
 """Looking at all rows side by side takes as long as looking at one in so many by itself."""
 _FEW = 16
 """Members up to which looking at all rows side by side takes no longer than asking which of them to look at."""
-_NO_NAN = {"nnan", "nsz"}
-"""The largest of many numbers is looked for side by side. None of them is NaN; -∞ is no exception."""
 
 _marginal = njit(inline="always")(problem.marginal)
 _floor = njit(inline="always")(problem.floor)
@@ -77,7 +76,7 @@ def _is_exchangeable(rules, clashes, counts, spent, row, member):
     )
 
 
-@njit(fastmath=_NO_NAN, nogil=True, cache=True)
+@njit(fastmath=NO_NAN, nogil=True, cache=True)
 def _find_first_largest(numbers):
     """The first place of the largest number, -1 if all are -∞."""
     most = -np.inf
@@ -227,7 +226,7 @@ def _choose_exchange(gram, coupling, merits, members, floors, lowest, inside, tu
     return gain, new, column
 
 
-@njit(fastmath=_NO_NAN, nogil=True, cache=True)
+@njit(fastmath=NO_NAN, nogil=True, cache=True)
 def _rate_beside_few(gram, coupling, merits, members, shut, turn, free_at, gains, others):
     """Fill what each row gains at the most by replacing a member where both are free at this turn, and where any is.
 
