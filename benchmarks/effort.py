@@ -1,4 +1,4 @@
-"""What each constant of `breadth.certified.effort` costs and gains: halve and double one at a time, on one panel."""
+"""What each constant of `breadth.solve.effort` costs and gains: halve and double one at a time, on one panel."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks.report import load, page, save, table
 from benchmarks.timing import machine, progress
 from breadth import ArrayOracle, CompactOracle, select
-from breadth.certified.effort import EFFORT, Effort
 from breadth.settings import DEFAULT
+from breadth.solve.effort import EFFORT, Effort
 from tests.oracles.test_wrappers import SearchOnly
 from tests.synthetic import SHAPES, query_near
 
@@ -120,7 +120,7 @@ def render() -> None:
 `python -m benchmarks effort` writes this page; do not edit it. {info["cpu"]}, {info["cores"]} cores,
 Python {info["python"]}, NumPy {info["numpy"]}.
 
-We halved and doubled every constant of `breadth.certified.effort`, one at a time, on {data["instances"]} instances: {
+We halved and doubled every constant of `breadth.solve.effort`, one at a time, on {data["instances"]} instances: {
             ", ".join(SHAPES)
         } rows ({", ".join(f"{n:,} × {d}" for n, d in SIZES)}), on arrays, compact oracles and through
 searches alone, with k ∈ {{{", ".join(map(str, KS))}}}, θ ∈ {{{", ".join(map(str, THETAS))}}}, for the paper's

@@ -123,7 +123,7 @@ def ceiling(made: Run) -> float:
 
 def versions() -> dict[str, str]:
     """The versions of the packages that compute the sets."""
-    return {name: version(name) for name in ("breadth", "numpy", "numba", "bm25s", "tokenizers")}
+    return {name: version(name) for name in ("breadth", "numpy", "bm25s", "tokenizers")}
 
 
 def commit() -> str:

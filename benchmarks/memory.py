@@ -11,14 +11,13 @@ from typing import Any
 _CODE = """
 import json, sys, time
 import numpy as np
-from breadth import kernels, select
+from breadth import select
 from breadth.oracles import CompactOracle
 
 def kilobytes(name):
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))
 
-kernels.current()
 loaded = kilobytes("VmRSS:")
 started = time.perf_counter()
 oracle = CompactOracle.open(sys.argv[1])

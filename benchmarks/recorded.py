@@ -124,7 +124,9 @@ def make_key(number: int) -> tuple[str, int, int]:
 
 def record(processes: int) -> None:
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in solve_all(processes))
-    FILE.write_text('{"made_on": "87bd825", "columns": ["number", "objective", "bound", "labels", "rows", "seconds"],\n"instances": [\n' + lines + "\n]}\n")  # fmt: skip
+    columns = '["number", "objective", "bound", "labels", "rows", "seconds"]'
+    head = f'{{"made_on": "87bd825", "columns": {columns},\n"instances": [\n'
+    FILE.write_text(head + lines + "\n]}\n", encoding="utf-8")
 
 
 def compare(processes: int) -> dict[str, Any]:

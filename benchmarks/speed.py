@@ -205,7 +205,7 @@ def render() -> None:
         "parentheses.",
         "",
         f"{at['cpu']}, {at['cores']} cores, Python {at['python']}, NumPy {at['numpy']}; rounds: {data['rounds']}. "
-        "numba (extra `fast`) compiled our code. The vectors of real text are those of " + data["real"] + ".",
+        "The core is compiled C++. The vectors of real text are those of " + data["real"] + ".",
         "",
         "## Large collections",
         "",

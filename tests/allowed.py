@@ -67,13 +67,20 @@ class Case:
             return "a row below the floor"
         if "groups" in limits:
             labels = [limits["groups"][i] for i in S if limits["groups"][i] is not None]
-            if any(labels.count(label) > limits["per_group"] for label in labels):
+            if any(labels.count(label) > limits.get("per_group", len(S)) for label in labels):
                 return "too many rows of one group"
         if "costs" in limits and sum(limits["costs"][i] for i in S) > limits["budget"] + 1e-9:
             return "over the budget"
         if "distinct" in limits and any(self.cosines[i, j] > limits["distinct"] for i in S for j in S if i < j):
             return "two rows too close to each other"
+        if any(i in S and j in S for i, j in limits.get("apart", ())):
+            return "two rows that may not be chosen together"
         return ""
+
+    def lacks(self, S):
+        """Whether a set has too few rows of some group."""
+        labels = [self.constraints.get("groups", [None] * self.n)[int(i)] for i in S]
+        return any(labels.count(label) < need for label, need in self.constraints.get("at_least", {}).items())
 
     @cached_property
     def best_row(self):
@@ -81,9 +88,16 @@ class Case:
         pinned = list(self.constraints.get("pinned", ()))
         for i in np.argsort(-self.c, kind="stable").tolist():
             together = {*pinned, i}
-            if len(together) <= self.k and not self._breaks_but_best(sorted(together)):
+            if len(together) <= self.k and not self._breaks_but_best(sorted(together)) and self._leaves_room(together):
                 return i
         return None
+
+    def _leaves_room(self, S):
+        """Whether the places that are left suffice for the rows that groups still need."""
+        labels = [self.constraints.get("groups", [None] * self.n)[i] for i in S]
+        needs = self.constraints.get("at_least", {})
+        missing = {label: max(need - labels.count(label), 0) for label, need in needs.items()}
+        return sum(missing.values()) <= self.k - len(S)
 
     # All sets
 
@@ -107,12 +121,17 @@ class Case:
         if "groups" in limits:
             for label in {x for x in limits["groups"] if x is not None}:
                 members = [i for i in range(self.n) if limits["groups"][i] == label]
-                kept &= masks[:, members].sum(axis=1) <= limits["per_group"]
+                kept &= masks[:, members].sum(axis=1) <= limits.get("per_group", self.n)
+            for label, need in limits.get("at_least", {}).items():
+                members = [i for i in range(self.n) if limits["groups"][i] == label]
+                kept &= masks[:, members].sum(axis=1) >= need
         if "costs" in limits:
             kept &= masks @ np.asarray(limits["costs"], dtype=float) <= limits["budget"] + 1e-9
         if "distinct" in limits:
             for i, j in np.argwhere(np.triu(self.cosines > limits["distinct"], 1)):
                 kept &= ~(masks[:, i] & masks[:, j])
+        for i, j in limits.get("apart", ()):
+            kept &= ~(masks[:, i] & masks[:, j])
         if limits.get("keep_best") and self.best_row is not None:
             kept &= masks[:, self.best_row]
         return kept
@@ -128,6 +147,8 @@ class Case:
         relevance = x @ self.c / size
         similar = self.cosines**self.sharpness
         np.fill_diagonal(similar, 0.0)
+        for i, j in self.constraints.get("unlike", ()):
+            similar[i, j] = similar[j, i] = 0.0
         pairs = ((x @ similar) * x).sum(axis=1)
         redundancy = pairs / (size * (size - 1)) if size > 1 else np.full(len(x), 1.0 if self.sharpness == 1 else 0.0)
         return self.theta * relevance - (1 - self.theta) * redundancy
@@ -135,7 +156,8 @@ class Case:
     def objective(self, S):
         """θ·relevance - (1-θ)·redundancy of one set."""
         S = [int(i) for i in S]
-        part = replace(self, E=self.E[S], constraints={})
+        unlike = [(S.index(i), S.index(j)) for i, j in self.constraints.get("unlike", ()) if i in S and j in S]
+        part = replace(self, E=self.E[S], constraints={"unlike": unlike})
         return float(part.objectives(np.ones((1, len(S)), dtype=bool))[0])
 
     def optimum(self, size):
@@ -146,7 +168,7 @@ class Case:
         """The largest gain of an allowed exchange of one member; -∞ if there is none."""
         S = [int(i) for i in S]
         swapped = [[*(j for j in S if j != out), i] for out in S for i in range(self.n) if i not in S]
-        values = [self.objective(T) for T in swapped if not self.breaks(T)]
+        values = [self.objective(T) for T in swapped if not self.breaks(T) and not self.lacks(T)]
         return max(values, default=-np.inf) - self.objective(S)
 
     def can_grow(self, S):
@@ -169,7 +191,7 @@ class Case:
         return min(near) > NEAR
 
 
-KINDS = ("distinct", "groups", "pinned", "excluded", "floor", "keep_best", "costs")
+KINDS = ("distinct", "groups", "minimum", "pinned", "excluded", "floor", "keep_best", "costs", "apart", "unlike")
 
 
 def random_case(rng, kinds, n=None, sharpness=None):
@@ -182,16 +204,28 @@ def random_case(rng, kinds, n=None, sharpness=None):
     theta = float(rng.choice([0.0, 0.2, 0.5, 0.7, 0.9, 1.0]))
     p = int(rng.choice([1, 2, 8, 16])) if sharpness is None else sharpness
     case = Case(E, q, k, theta, p)
+
+    def draw_pairs():
+        return [rng.choice(n, 2, replace=False).tolist() for _ in range(int(rng.integers(1, n)))]
+
     makers = {
         "distinct": lambda: {"distinct": float(rng.choice([0.3, 0.6, 0.8, 0.95]))},
         "groups": lambda: {
             "groups": [None if x == 0 else f"g{x}" for x in rng.integers(0, rng.integers(2, 6), size=n)],
             "per_group": int(rng.integers(1, 4)),
         },
+        "minimum": lambda: {
+            "groups": [None if x == 0 else f"g{x}" for x in rng.integers(0, 4, size=n)],
+            "at_least": {
+                f"g{x}": int(rng.integers(1, 3)) for x in rng.choice([1, 2, 3], int(rng.integers(1, 3)), False)
+            },
+        },
         "pinned": lambda: {"pinned": rng.choice(n, int(rng.integers(1, min(k, 3) + 1)), replace=False).tolist()},
         "excluded": lambda: {"excluded": rng.choice(n, int(rng.integers(1, n // 2 + 1)), replace=False).tolist()},
         "floor": lambda: {"floor": float(np.quantile(case.c, rng.uniform(0.0, 0.7))) + 1e-4},
         "keep_best": lambda: {"keep_best": True},
+        "apart": lambda: {"apart": draw_pairs()},
+        "unlike": lambda: {"unlike": draw_pairs()},
         "costs": lambda: {
             "costs": rng.integers(0, 9, size=n).tolist(),
             "budget": int(rng.integers(4, 5 * k + 6)),
@@ -199,4 +233,17 @@ def random_case(rng, kinds, n=None, sharpness=None):
     }
     for kind in kinds:
         case.constraints |= makers[kind]()
+    if "at_least" in case.constraints:  # a wish that no set of k rows can fulfil is refused before it is solved
+        needs = case.constraints["at_least"]
+        most = case.constraints.get("per_group", k)
+        while sum(needs.values()) > k or max(needs.values()) > most:
+            label = max(needs, key=needs.__getitem__)
+            needs[label] -= 1
+            if needs[label] == 0:
+                del needs[label]
+            if not needs:
+                del case.constraints["at_least"]
+                break
+        if "per_group" not in case.constraints and "at_least" not in case.constraints:
+            case.constraints["per_group"] = k
     return case

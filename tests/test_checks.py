@@ -38,7 +38,7 @@ def reach(cosines, scores, chosen, theta, sharpness):
 
 @pytest.mark.parametrize("sharpness", [1, 12])
 @pytest.mark.parametrize("kind", ["one large", "shifted", "of all sizes", "uniform"])
-def test_up_to_the_limit_proofs_agree_with_brute_force(kind, sharpness, kernel):
+def test_up_to_the_limit_proofs_agree_with_brute_force(kind, sharpness, core):
     for seed in range(6):
         rng = np.random.default_rng(seed)
         n, k, theta = 11, 2 + seed % 3, (0.01, 0.5, 0.99)[seed % 3]

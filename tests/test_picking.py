@@ -15,7 +15,7 @@ from tests.strategies import instances
 from tests.synthetic import isotropic, query_near
 
 
-@pytest.mark.usefixtures("kernel")
+@pytest.mark.usefixtures("core")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("theta", [0.0, 0.3, 0.7, 1.0])
 def test_several_starts_are_greedy_and_dispersion(rng, dtype, theta):
@@ -63,7 +63,7 @@ def test_each_pick_has_the_largest_marginal_value(case, data):
         assert picks[size] == np.flatnonzero(copies)[0]
 
 
-@pytest.mark.usefixtures("kernel")
+@pytest.mark.usefixtures("core")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_aligned_picks_aim_their_sum_at_the_query(rng, dtype):
     E = isotropic(rng, 40, 12)

@@ -1,5 +1,5 @@
 """The paper's theorems and DESIGN's lemmas, on the package's own functions: relaxation, Frank-Wolfe, exchange gains,
-sharp similarity, shortlists, caps."""
+sharp similarity, pools, caps."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ from hypothesis import strategies as st
 
 import breadth
 from breadth import ArrayOracle, Problem
-from breadth.certified.effort import EFFORT
-from breadth.clock import NO_LIMIT
 from breadth.constraints import NO_CONSTRAINTS, Constraints
 from breadth.constraints.distinct import Distinct
 from breadth.constraints.groups import Groups
 from breadth.drivers import run
-from breadth.feasible import allows, best_sum, find_losses
+from breadth.feasible import allows
 from breadth.methods.frank_wolfe import ZERO_GAP, Iterate, Move, climb, exact_step
 from breadth.oracles import describe
 from breadth.problem import exchange_gain, floor
 from breadth.relaxation import Relaxation
-from breadth.shortlist.bound import Aim, Form, relax
-from breadth.shortlist.diagonal import dominant_diagonal, even_diagonal, largest_diagonal
-from breadth.shortlist.fetch import Shortlist
-from breadth.shortlist.table import Table
-from tests import dense
+from breadth.solve.block import Block
+from breadth.solve.effort import EFFORT
+from breadth.solve.pool import Pool
+from tests import cores, dense
 from tests.allowed import Case, random_case
 from tests.strategies import instances
 from tests.synthetic import SHAPES, unit
@@ -377,65 +374,71 @@ def test_theorem_1_for_the_papers_similarity_a_penalty_of_1_is_not_enough():
 # Pool sufficiency: for an even sharpness a prefix of the most relevant rows and `supply` bound the whole collection.
 
 
-def make_table(case, size, complete=False):
-    """A table of the `size` most relevant rows, with what is known of the others: the relevance of the next."""
+def make_block(case, size, constraints=NO_CONSTRAINTS):
+    """A block of the `size` most relevant rows, with what is known of the others: the relevance of the next."""
     order = np.argsort(-case.c, kind="stable")[:size]
     left = np.sort(case.c)[::-1][size:]
-    ceiling = float(left[0]) if len(left) else -np.inf
-    wishes = (Distinct(case.constraints["distinct"]),) if "distinct" in case.constraints else ()
-    problem = Problem(case.q, case.k, case.theta, sharpness=case.sharpness, constraints=Constraints(wishes))
-    return Table(problem, Shortlist(order, case.E[order], case.c[order], 0, ceiling), size)
+    problem = Problem(case.q, case.k, case.theta, sharpness=case.sharpness, constraints=constraints)
+    block = Block(Pool(problem, order, case.E[order], case.c[order], 0, -np.inf), np.arange(size))
+    block.supply = problem.relevance_weight * float(left[0]) if len(left) else -np.inf
+    return block
+
+
+def solve(block, prove=0.0, **effort):
+    """What the core says of a block, with this effort."""
+    how = replace(EFFORT, **{name: value for name, value in effort.items() if name != "full"}).for_core(block.problem)
+    how.full, how.prove = effort.get("full", True), prove
+    return block.core.solve(how, [])
 
 
 @pytest.mark.parametrize("sharpness", [2, 8, 16])
-def test_a_shortlist_and_its_supply_bound_the_whole_collection(sharpness):
+def test_a_pool_and_its_supply_bound_the_whole_collection(core, sharpness):
     rng = np.random.default_rng(sharpness)
     used = 0
+    nothing = np.empty(0)
     for _ in range(150):
         case = random_case(rng, [], sharpness=sharpness)
         if case.k == case.n:
             continue
-        best = case.optimum(case.k) * case.k * max(case.k - 1, 1)
+        scale = case.k * max(case.k - 1, 1)  # pairs are float32
+        best = case.optimum(case.k) * scale
         for size in range(case.k, case.n + 1):
-            table = make_table(case, size)
-            assert len(table) == size
-            form, chosen = Form.plain(table), table.pick()
-            aim = Aim(table.value(chosen), 0.1, 1e-9, table.supply)
-            relaxed = relax(form, form.indicate(chosen), aim, NO_LIMIT)
-            assert relaxed.bound >= best - 1e-5
+            block = make_block(case, size)
+            assert solve(block).bound >= best - 1e-6 * scale
             anywhere = rng.uniform(size=size)
-            assert form.judge(anywhere, form.slopes(anywhere), table.supply)[0] >= best - 1e-5  # at any point
-            used += table.supply > -np.inf and form.judge(anywhere, form.slopes(anywhere), -np.inf)[0] < best - 1e-5
+            assert block.core.bound_at(anywhere, nothing, block.supply) >= best - 1e-6 * scale  # at any point
+            used += block.supply > -np.inf and block.core.bound_at(anywhere, nothing, -np.inf) < best - 1e-6 * scale
             if size == case.n:
-                assert table.supply == -np.inf
+                assert block.supply == -np.inf
     assert used > 0  # without the supply a prefix bounds nothing beyond itself
 
 
-@pytest.mark.parametrize("find", [dominant_diagonal, even_diagonal, largest_diagonal])
 @pytest.mark.parametrize("sharpness", [1, 2, 12])
-def test_every_diagonal_leaves_a_concave_form_that_bounds_every_set(find, sharpness):
+def test_every_diagonal_gives_a_bound_of_every_set(core, sharpness):
+    """None (the first bound), dominant and even ones (the search for sets), and the largest one (a proof)."""
     rng = np.random.default_rng(sharpness + 3)
     tighter = conflicts = 0
     for _ in range(60):
-        case = random_case(rng, ["distinct"] if rng.uniform() < 0.5 else [], sharpness=sharpness)
+        constraints = Constraints((Distinct(0.8),)) if rng.uniform() < 0.5 else NO_CONSTRAINTS
+        case = random_case(rng, [], sharpness=sharpness)
+        case.constraints = {"distinct": 0.8} if constraints is not NO_CONSTRAINTS else {}
         if case.k in (1, case.n) or case.largest < case.k:
             continue
-        table = make_table(case, case.n)
-        weights = rng.uniform(0.02, 0.25, case.n)
-        form = Form.shifted(table, np.arange(case.n), find, weights)
-        assert np.linalg.eigvalsh(form.gram.astype(np.float64))[0] >= -1e-6
-        best = case.optimum(case.k) * case.k * (case.k - 1)
-        chosen = table.pick()
-        if len(chosen) < case.k:
-            continue
-        conflicts += table.has_conflicts
-        aim = Aim(table.value(chosen), 0.003, 1e-9)
-        shifted = relax(form, form.indicate(chosen), aim, NO_LIMIT).bound
-        plain = Form.plain(table)
-        assert shifted >= best - 1e-5
-        tighter += shifted < relax(plain, plain.indicate(chosen), aim, NO_LIMIT).bound - 1e-6
-    assert tighter > 10 or sharpness < 12  # often it is worth its price
-    assert conflicts > 5
+        block = make_block(case, case.n, constraints)
+        scale = case.k * (case.k - 1)  # pairs are float32
+        best = case.optimum(case.k) * scale
+        rough, fine, proved = solve(block, full=False), solve(block, decided=0), solve(block, prove=5.0, decided=0)
+        conflicts += block.rules.apart is not None
+        tighter += fine.bound < rough.bound - 1e-6
+        for result in (rough, fine, proved):
+            assert result.value <= best + 2e-6 * scale
+            assert result.bound >= best - 2e-6 * scale
+        assert proved.bound <= rough.bound + 1e-9
+        if cores.IS_COMPILED and core == "compiled":
+            assert proved.value == pytest.approx(best, abs=2e-6 * scale)
+            assert proved.bound == pytest.approx(best, abs=2e-6 * scale)
+    assert tighter > 10 or sharpness < 12 or core == "numpy"  # often it is worth its price
+    assert conflicts > 3
 
 
 @pytest.mark.parametrize("sharpness", [2, 16])
@@ -444,26 +447,26 @@ def test_no_row_outside_is_worth_more_than_the_supply(sharpness):
     for _ in range(60):
         case = random_case(rng, [], sharpness=sharpness)
         size = int(rng.integers(case.k, case.n + 1))
-        table = make_table(case, size)
-        outside = np.setdiff1d(np.arange(case.n), table.ids)
-        problem = table.problem
-        for S in (table.pick(), rng.choice(size, case.k, replace=False)):
-            members = case.E[table.ids[S]]
+        block = make_block(case, size)
+        outside = np.setdiff1d(np.arange(case.n), block.ids)
+        problem = block.problem
+        for S in (block.pick(), rng.choice(size, case.k, replace=False)):
+            members = case.E[block.ids[S]]
             worth = problem.linear(case.c[outside]) - problem.coupling * problem.similarities(
                 case.E[outside], members
             ).sum(axis=1)
-            assert (worth <= table.supply + 1e-9).all()
+            assert (worth <= block.supply + 1e-9).all()
 
 
 @pytest.mark.parametrize("sharpness", [2, 8, 16])
-@pytest.mark.parametrize(("shortlist", "block"), [(2, 1), (3, 2), (5, 5)])
-def test_what_a_small_shortlist_settles_holds_for_the_whole_collection(sharpness, shortlist, block):
-    rng = np.random.default_rng([sharpness, shortlist])
-    effort = replace(EFFORT, shortlist=shortlist, shortlist_for_each=1, block=block)
+@pytest.mark.parametrize(("pool", "block"), [(2, 0), (3, 1), (5, 3)])
+def test_what_a_small_pool_settles_holds_for_the_whole_collection(sharpness, pool, block):
+    rng = np.random.default_rng([sharpness, pool])
+    effort = replace(EFFORT, pool=pool, block=block)
     prefixes = 0
     for _ in range(80):
-        case = random_case(rng, [], n=12, sharpness=sharpness)
-        case.k = min(case.k, 3)
+        case = random_case(rng, [], n=14, sharpness=sharpness)
+        case.k = min(case.k, 2)
         found = breadth.select(case.E, case.q, effort=effort, **case.arguments)
         assert found.certificate.swap_optimal
         assert case.best_swap(found.ids) <= 2e-6
@@ -473,37 +476,26 @@ def test_what_a_small_shortlist_settles_holds_for_the_whole_collection(sharpness
 
 
 @pytest.mark.parametrize("sharpness", [1, 2, 8])
-def test_rows_excluded_from_better_sets_are_in_none(sharpness):
-    """What `relax` leaves out (`survivors`), and `find_losses` says, against every set."""
+def test_rows_excluded_from_better_sets_are_in_none(core, sharpness):
+    """What the first relaxation leaves out (`survivors`), against every set."""
     rng = np.random.default_rng(sharpness + 7)
     excluded = 0
     for _ in range(60):
         case = random_case(rng, ["groups"] if rng.uniform() < 0.5 else [], sharpness=sharpness)
         if case.k == 1 or case.largest < case.k:
             continue
-        order = np.argsort(-case.c, kind="stable")
         labels = case.constraints.get("groups")
         limits = NO_CONSTRAINTS
         if labels is not None:
             names = np.array(labels, dtype=object)
             limits = Constraints((Groups(lambda ids, names=names: names[ids], case.constraints["per_group"]),))
-        problem = Problem(case.q, case.k, case.theta, sharpness=sharpness, constraints=limits)
-        table = Table(problem, Shortlist(order, case.E[order], case.c[order], 0, -np.inf), case.n)
-        form, first = Form.plain(table), table.pick()
-        relaxed = relax(form, form.indicate(first), Aim(table.value(first), 0.003, 1e-9), NO_LIMIT)
-        value_of_pick = case.objective(table.ids[table.pick()])
+        block = make_block(case, case.n, limits)
+        result = solve(block, full=False, rough=0.003)
         objectives = case.objectives(case.by_size[case.k])
-        better = case.by_size[case.k][objectives > value_of_pick + 1e-6]
-        gone = table.ids[~relaxed.survivors]
+        better = case.by_size[case.k][objectives > case.objective(block.ids[result.chosen]) + 1e-6]
+        gone = block.ids[result.survivors == 0]
         excluded += len(gone)
         assert not better[:, gone].any(), case
-        losses = find_losses(relaxed.slope, case.k, table.parts, -np.inf)[:-1]
-        whole = best_sum(relaxed.slope, case.k, table.parts)
-        positions = case.by_size[case.k][:, table.ids]
-        for row in range(case.n):
-            with_row = positions[positions[:, row]]
-            if len(with_row):
-                assert whole - losses[row] >= (with_row @ relaxed.slope).max() - 1e-9
     assert excluded > 20
 
 
@@ -589,10 +581,9 @@ def test_the_best_vertex_under_caps_is_picked_row_by_row(sharpness):
         names = np.array(case.constraints["groups"], dtype=object)
         limits = Constraints((Groups(lambda ids, names=names: names[ids], case.constraints["per_group"]),))
         problem = Problem(case.q, case.k, case.theta, sharpness=sharpness, constraints=limits)
-        table = Table(problem, Shortlist(np.arange(case.n), case.E, case.c, 0, -np.inf), case.n)
+        block = Block(Pool(problem, np.arange(case.n), case.E, case.c, 0, -np.inf), np.arange(case.n))
         slope = rng.standard_normal(case.n)
-        vertex = table.pick(slope, 0.0)
-        assert allows(table.rules, vertex[None]).all()
+        vertex = block.pick(slope, 0.0)
+        assert allows(block.rules, vertex[None]).all()
         largest = (case.by_size[case.k] @ slope).max()
         assert slope[vertex].sum() == pytest.approx(largest)
-        assert best_sum(slope, case.k, table.parts) == pytest.approx(largest)

@@ -14,6 +14,10 @@ class Wall:
         self.now, self.tick, self.looks = 0.0, tick, 0
         monkeypatch.setattr(time, "perf_counter", self._look)
 
+    def pass_time(self, seconds: float) -> None:
+        """Let some time pass."""
+        self.now += seconds
+
     def _look(self) -> float:
         self.looks += 1
         self.now += self.tick

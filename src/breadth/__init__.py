@@ -1,6 +1,7 @@
 """Diversity-aware retrieval: the k passages that are together relevant to the query and different."""
 
-from breadth import metrics, oracles
+from typing import TYPE_CHECKING
+
 from breadth.api import aselect, frontier, methods, select, select_many
 from breadth.errors import (
     BreadthError,
@@ -14,13 +15,20 @@ from breadth.errors import (
     TooLargeError,
 )
 from breadth.explanation import Explanation, Reason
-from breadth.frontier import Frontier
-from breadth.index import Document, Index
-from breadth.opening import open
-from breadth.oracles import ArrayOracle, CachingOracle, CompactOracle, CountingOracle, Oracle
-from breadth.packing import pack
+from breadth.lazy import look_up
+from breadth.oracles.array import ArrayOracle
 from breadth.problem import Problem
 from breadth.selection import Certificate, Selection
+
+if TYPE_CHECKING:
+    from breadth import metrics, oracles
+    from breadth.curve import Frontier
+    from breadth.index import Document, Index
+    from breadth.opening import open
+    from breadth.oracles.compact import CompactOracle
+    from breadth.oracles.protocol import Oracle
+    from breadth.oracles.wrappers import CachingOracle, CountingOracle
+    from breadth.packing import pack
 
 __version__ = "0.2.0"
 
@@ -58,3 +66,25 @@ __all__ = [
     "select",
     "select_many",
 ]
+
+# What `select` does not need is imported when it is used.
+__getattr__ = look_up(
+    __name__,
+    {
+        "CachingOracle": "breadth.oracles.wrappers",
+        "CompactOracle": "breadth.oracles.compact",
+        "CountingOracle": "breadth.oracles.wrappers",
+        "Document": "breadth.index",
+        "Frontier": "breadth.curve",
+        "Index": "breadth.index",
+        "Oracle": "breadth.oracles.protocol",
+        "metrics": "breadth.metrics",
+        "open": "breadth.opening",
+        "oracles": "breadth.oracles",
+        "pack": "breadth.packing",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __all__

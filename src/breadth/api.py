@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from typing import Any
-
-import numpy as np
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from breadth import drivers
 from breadth.altering import alter
-from breadth.arrays import Vector
-from breadth.certified import tradeoff
-from breadth.certified.in_one_call import PlainWork
-from breadth.certified.shortlist.at_once import Work
 from breadth.checks import (
     check_choice,
     check_count,
@@ -30,28 +23,25 @@ from breadth.checks import (
 from breadth.clock import Clock
 from breadth.constraints.protocol import Scope
 from breadth.constraints.registry import list_arguments, read_constraints
-from breadth.direct import choose_directly, is_possible, prepare
 from breadth.errors import InputError, OracleError
-from breadth.explain import explain
 from breadth.explanation import Explanation
-from breadth.frontier import Frontier
 from breadth.methods.pool import run_on_pool
 from breadth.methods.registry import METHODS, Method
 from breadth.naming import name_reasons, name_rows, read_names
 from breadth.oracles.array import ArrayOracle
-from breadth.oracles.protocol import AsyncOracle, Oracle, describe
-from breadth.oracles.wrappers import AuditingOracle
+from breadth.oracles.protocol import AsyncOracle, Facts, Oracle, describe
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
-from breadth.settings import DEFAULT, PAPER, Setting
-from breadth.shortlist.copies import add_copies
+from breadth.settings import DEFAULT, DEFAULT_THETAS, PAPER, Setting
+from breadth.solve.copies import add_copies
+
+if TYPE_CHECKING:  # what `select` itself does not need is imported where it is used
+    from breadth.curve import Frontier
+    from breadth.oracles.wrappers import AuditingOracle
 
 _TOGETHER = 64
 """Queries that `select_many` runs in lockstep: each holds some thousand rows and a few scores for every row."""
-
-
-_NO_QUERY: Vector = np.empty(0)
 
 
 def methods() -> tuple[str, ...]:
@@ -72,6 +62,9 @@ def select(
     distinct: float | None = None,
     groups: Any = None,
     per_group: int | None = None,
+    at_least: Any = None,
+    apart: Any = None,
+    unlike: Any = None,
     pinned: Any = None,
     excluded: Any = None,
     floor: float | None = None,
@@ -102,6 +95,9 @@ def select(
     distinct     no two chosen rows have a cosine above this; 1 allows copies.
     groups, per_group   the label of each row (its source, say; None for none), and how many rows of one label may be
                  chosen. A sequence with an entry for each row, a mapping from ids, or a function of an array of ids.
+    at_least     with groups: how many rows of a label must be chosen, {label: number}.
+    apart        pairs of ids of rows that may not both be chosen.
+    unlike       pairs of ids of rows that count as unlike, whatever their cosine.
     pinned, excluded    ids of rows that must, or must not, be chosen.
     floor        the least relevance of a chosen row.
     on_topic     the same as a share of the relevance of top-k's last row: rows below it are off topic; 0 allows them.
@@ -124,19 +120,13 @@ def select(
     method, nothing restricts the set unless you pass it. Where the constraints leave fewer than k rows, the set has
     fewer, and `stats["asked"]` says how many there should have been.
     """
-    others = (keep, choose, groups, per_group, pinned, excluded, costs, budget, cover, pool, time_limit)
-    if method == "certified" and not (options or audit) and all(other is None for other in others):
-        selection = _select_directly(
-            vectors, query, scores, (k, theta, sharpness, distinct, floor, on_topic, keep_best)
-        )
-        if selection is not None:
-            return selection
     if cover is not None:
         method, options = _read_cover(cover, method, options)
     further, options = _split(options)
     wishes = {
-        "distinct": distinct, "groups": groups, "per_group": per_group, "pinned": pinned, "excluded": excluded,
-        "floor": floor, "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget, **further,
+        "distinct": distinct, "groups": groups, "per_group": per_group, "at_least": at_least,
+        "apart": apart, "unlike": unlike, "pinned": pinned, "excluded": excluded, "floor": floor,
+        "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget, **further,
     }  # fmt: skip
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
@@ -219,7 +209,7 @@ def frontier(
     query: Any = None,
     *,
     k: int,
-    thetas: Sequence[float] = tradeoff.DEFAULT_THETAS,
+    thetas: Sequence[float] = DEFAULT_THETAS,
     scores: Any = None,
     time_limit: float | None = None,
     sharpness: int | None = None,
@@ -242,6 +232,8 @@ def frontier(
         )
     asked = _Asked(k, None, None, None, "certified", None, time_limit, {}, sharpness, wishes)
     oracle, problem = asked.state(_make_oracle(vectors), query, scores)
+    from breadth.solve import frontier as tradeoff
+
     curve = drivers.run(tradeoff.frontier(problem, describe(oracle), thetas=checked, clock=clock), oracle)
     return replace(curve, selections=tuple(_make_explainable(asked.tell(s), problem, oracle) for s in curve))
 
@@ -324,60 +316,26 @@ class _Asked:
     def solve(self, problem: Problem, oracle: Any, clock: Clock) -> Asking[Selection]:
         """The generator that finds the set."""
         facts = describe(oracle)
-        if self.keep is not None:
-            return tradeoff.keep(problem, facts, clock=clock, share=check_number(self.keep, "keep", 0.0, 1.0))
-        if self.automatic:
-            choose = self.choose
-            judge = None if choose is None else lambda candidate: choose(name_rows(oracle, candidate))
-            return tradeoff.automatic(problem, facts, clock=clock, judge=judge)
+        if self.searches_theta:
+            return self._search_theta(problem, oracle, facts, clock)
         solve = partial(METHODS[self.method].solve, clock=clock, **self.options)
         if self.pool is None:
             return add_copies(solve(problem, facts), problem, facts)
         return add_copies(run_on_pool(solve, problem, facts, check_count(self.pool, "pool")), problem, facts)
 
+    def _search_theta(self, problem: Problem, oracle: Any, facts: Facts, clock: Clock) -> Asking[Selection]:
+        from breadth.solve import frontier as tradeoff
 
-def _select_directly(vectors: Any, query: Any, scores: Any, ordinary: tuple[Any, ...]) -> Selection | None:
-    """The set of an array for an ordinary call; None where the general way has to be taken, or has to say no."""
-    if not is_possible():
-        return None
-    try:
-        work = _prepare(*ordinary)
-    except (InputError, TypeError):  # the general way says what is wrong, or takes what cannot be remembered
-        return None
-    selection = None if work is None else choose_directly(work, vectors, query, scores)
-    if selection is None:
-        return None
-
-    def give_reasons() -> Explanation:
-        asked = _ask(*ordinary)
-        oracle, problem = asked.state(_make_oracle(vectors), kept_query, kept_scores)
-        return drivers.run(explain(problem, describe(oracle), selection.ids), oracle)
-
-    kept_query, kept_scores = copy(query), copy(scores)
-    return alter(selection, explainer=give_reasons)
-
-
-@lru_cache(maxsize=256, typed=True)
-def _prepare(*ordinary: Any) -> Work | PlainWork | None:
-    """What an ordinary call asks for, prepared for the kernels; None if that is something else."""
-    asked = _ask(*ordinary)
-    if asked.searches_theta:
-        return None
-    problem = asked.pose(
-        Problem(_NO_QUERY, check_count(asked.k, "k"), check_number(asked.read_theta(), "theta", 0.0, 1.0)),
-        Scope(0, False, 0),
-        asked.wishes,
-    )
-    return prepare(problem)
-
-
-def _ask(k: Any, theta: Any, sharpness: Any, distinct: Any, floor: Any, on_topic: Any, keep_best: Any) -> _Asked:
-    """An ordinary call."""
-    wishes = {"distinct": distinct, "floor": floor, "on_topic": on_topic, "keep_best": keep_best}
-    return _Asked(k, theta, None, None, "certified", None, None, {}, sharpness, wishes)
+        if self.keep is not None:
+            return tradeoff.keep(problem, facts, clock=clock, share=check_number(self.keep, "keep", 0.0, 1.0))
+        choose = self.choose
+        judge = None if choose is None else lambda candidate: choose(name_rows(oracle, candidate))
+        return tradeoff.automatic(problem, facts, clock=clock, judge=judge)
 
 
 def _audit(oracle: Any) -> AuditingOracle:
+    from breadth.oracles.wrappers import AuditingOracle
+
     audited = AuditingOracle(oracle)
     audited.check()
     return audited
@@ -467,6 +425,8 @@ def _make_explainable(selection: Selection, problem: Problem, oracle: Oracle) ->
     at_theta = problem if selection.theta == problem.theta else alter(problem, theta=selection.theta)
 
     def give_reasons() -> Explanation:
+        from breadth.explain import explain
+
         return name_reasons(oracle, drivers.run(explain(at_theta, describe(oracle), selection.ids), oracle))
 
     return alter(name_rows(oracle, selection), explainer=give_reasons)

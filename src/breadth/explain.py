@@ -11,10 +11,10 @@ from breadth.explanation import Explanation, Reason
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
-from breadth.shortlist.fetch import fetch_shortlist, fix_constraints
-from breadth.shortlist.partial import Partial
-from breadth.shortlist.pick import MOST, first_count
-from breadth.shortlist.table import Table
+from breadth.solve.block import Block
+from breadth.solve.partial import Partial
+from breadth.solve.pick import MOST, first_count
+from breadth.solve.pool import fetch_pool, fix_constraints
 
 
 def explain(problem: Problem, facts: Facts, ids: Ids) -> Asking[Explanation]:
@@ -41,21 +41,23 @@ def explain(problem: Problem, facts: Facts, ids: Ids) -> Asking[Explanation]:
 def _find_replacements(
     problem: Problem, facts: Facts, ids: Ids
 ) -> Asking[tuple[list[int | None], list[Vector | None]]]:
-    """The best allowed replacement of each member and its row, on a shortlist that is long enough to hold it."""
+    """The best allowed replacement of each member and its row, on a pool that is long enough to hold it."""
     if problem.sharpness == 1:
         return (yield from _search_replacements(problem, facts, ids))
     count = first_count(problem)
     while True:
-        shortlist = yield from fetch_shortlist(problem, facts, count)
-        table = Table(replace(problem, k=len(ids)), shortlist, len(shortlist))
-        found = table.find_replacements(np.flatnonzero(np.isin(shortlist.ids, ids)))
-        if found is not None or shortlist.is_final or count >= MOST:
+        pool = yield from fetch_pool(problem, facts, count)
+        block = Block(pool, np.arange(len(pool)))
+        block.supply = pool.ceiling if pool.is_complete else problem.relevance_weight * pool.ceiling
+        block.resize(len(ids))
+        found = block.find_replacements(np.flatnonzero(np.isin(pool.ids, ids)))
+        if found is not None or pool.is_final or count >= MOST:
             break
         count *= 2
     places = {} if found is None else found
     best: list[int | None] = [places.get(int(member)) for member in ids]
-    where = {int(i): place for place, i in enumerate(shortlist.ids)}
-    others = [None if other is None else np.asarray(shortlist.rows[where[other]], dtype=np.float64) for other in best]
+    where = {int(i): place for place, i in enumerate(pool.ids)}
+    others = [None if other is None else np.asarray(pool.rows[where[other]], dtype=np.float64) for other in best]
     return best, others
 
 
@@ -94,19 +96,21 @@ def _give_reasons(
     problem = replace(problem, k=len(ids))
     similarity = problem.cosines(rows, rows)
     np.fill_diagonal(similarity, -np.inf)
-    value = problem.objective(rows)
+    value = problem.objective(rows, ids)
     reasons = []
     for place, (own, replacement, other) in enumerate(zip(ids.tolist(), best, others, strict=True)):
         nearest = int(np.argmax(similarity[place])) if problem.k > 1 else None
         changed = rows.copy()
         changed[place] = rows[place] if other is None else other
+        names = ids.copy()
+        names[place] = own if replacement is None else replacement
         reasons.append(
             Reason(
                 id=own,
                 relevance=float(relevance[place]),
                 neighbour=None if nearest is None else int(ids[nearest]),
                 similarity=None if nearest is None else float(similarity[place, nearest]),
-                loss=None if other is None else value - problem.objective(changed),
+                loss=None if other is None else value - problem.objective(changed, names),
                 replacement=replacement,
             )
         )

@@ -28,7 +28,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from breadth.arrays import Array, Matrix, Vector
+from breadth.arrays import Array, Ids, Matrix, Vector
 from breadth.constraints import NO_CONSTRAINTS, Constraints
 from breadth.feasible import AnyRows
 
@@ -36,7 +36,7 @@ Number = TypeVar("Number", float, Vector)
 Cosines = TypeVar("Cosines", float, Vector, Matrix, Array)
 
 
-# The four formulas below work on numbers and, element by element, on arrays. `breadth.kernels.compiled` compiles them.
+# The four formulas below work on numbers and, element by element, on arrays.
 
 
 def sharpen(cosines: Cosines, sharpness: int) -> Cosines:
@@ -177,26 +177,32 @@ class Problem:
         squared = np.asarray(np.einsum("ij,ij->i", similar, similar), dtype=np.float64)
         return sharpen(squared, self.sharpness)
 
-    def pair_sum(self, rows: Array) -> float:
-        """Σ_{i≠j} s_ij over the rows of a set; for p = 1 it is ‖v‖² - Σ s_ii."""
-        if self.sharpness == 1:
+    def pair_sum(self, rows: Array, ids: Ids | None = None) -> float:
+        """Σ_{i≠j} s_ij over the rows of a set; for p = 1 it is ‖v‖² - Σ s_ii.
+
+        `ids` are those of the rows, where the constraints name pairs that cost nothing.
+        """
+        free = None if ids is None else self.constraints.forgive(ids, ids)
+        if self.sharpness == 1 and free is None:
             return self.squared_length(rows.sum(axis=0)) - float(self.own_similarities(rows).sum())
         similarities = self.similarities(rows, rows)
+        if free is not None:
+            similarities[free] = 0.0
         return float(similarities.sum()) - float(similarities.trace())
 
-    def value(self, rows: Array) -> float:
+    def value(self, rows: Array, ids: Ids | None = None) -> float:
         """F of the set whose rows are given, exact for rows of any length."""
         rows = np.asarray(rows, dtype=np.float64)
-        return self.weigh_sums(float(rows.sum(axis=0) @ self.query), self.pair_sum(rows))
+        return self.weigh_sums(float(rows.sum(axis=0) @ self.query), self.pair_sum(rows, ids))
 
     def weigh_sums(self, relevance: Number, pairs: Number) -> Number:
         """F of a set from its Σ c_i and its Σ_{i≠j} s_ij, which do not depend on θ."""
         return self.relevance_weight * relevance - 0.5 * self.coupling * pairs
 
-    def redundancy(self, rows: Array) -> float:
+    def redundancy(self, rows: Array, ids: Ids | None = None) -> float:
         """The mean of s_ij over all pairs of a set. A single row has none: 0, but 1 - ILAD = 1 for p = 1."""
         if len(rows) > 1:
-            return self.pair_sum(rows) / (len(rows) * (len(rows) - 1))
+            return self.pair_sum(rows, ids) / (len(rows) * (len(rows) - 1))
         return 1.0 if self.sharpness == 1 else 0.0
 
     def report(self, value: float) -> float:
@@ -204,9 +210,9 @@ class Problem:
         single = self.k == 1 and self.sharpness == 1
         return value / self.scale - (1.0 - self.theta if single else 0.0)
 
-    def objective(self, rows: Array) -> float:
+    def objective(self, rows: Array, ids: Ids | None = None) -> float:
         """F of a set on the reported scale."""
-        return self.report(self.value(rows))
+        return self.report(self.value(rows, ids))
 
     def weigh(self, relevance: float, redundancy: float) -> float:
         """The same from the mean relevance and the redundancy of the set."""

@@ -18,10 +18,10 @@ import numpy as np
 from breadth import api
 from breadth.arrays import Array, Ids
 from breadth.checks import check_count, check_query
+from breadth.curve import Frontier
 from breadth.encoders import Encoder
 from breadth.errors import InputError
 from breadth.filters.values import check_text
-from breadth.frontier import Frontier
 from breadth.index import Document, Hit, Results
 from breadth.index.results import no_results
 from breadth.index.wishes import count_words, read_label

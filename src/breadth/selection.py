@@ -38,8 +38,8 @@ class Certificate:
 
     @property
     def optimal(self) -> bool:
-        """Whether it is proved that no set of k rows has a larger objective, to the resolution of the scores."""
-        return self.exact and self.gap <= 1e-7
+        """Whether it is proved that no set of k rows has a larger objective, to the resolution of float32 cosines."""
+        return self.exact and self.gap <= 2e-7
 
     @classmethod
     def certify(cls, bound: float, objective: float, exact: bool, swap_optimal: bool) -> Certificate:
@@ -244,6 +244,7 @@ def conclude(
     if not (picked_in_order or copies):
         order = np.lexsort((ids, -scores))
         ids, scores, rows = ids[order], scores[order], rows[order]
+    problem.constraints.check_needs(ids)
     noticed = dict(stats or {})
     if problem.k != len(ids):
         noticed["asked"] = problem.k
@@ -252,7 +253,7 @@ def conclude(
         problem,
         ids,
         scores,
-        problem.redundancy(rows),
+        problem.redundancy(rows, ids),
         mean_pairwise_distance(problem.similar(rows)),
         method,
         bound=bound,

@@ -23,3 +23,6 @@ PAPER = Setting(theta=0.7, sharpness=1, distinct=None, keep_best=False, on_topic
 DEFAULT = Setting(theta=0.7, sharpness=12, distinct=0.95, keep_best=True, on_topic=0.5)
 """What `python -m benchmarks serve` chose on the choosing halves of its collections. `on_topic` was not chosen: it is
 what the benchmark calls off topic, half the relevance of the last row of top-k."""
+
+DEFAULT_THETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""Those of a frontier."""

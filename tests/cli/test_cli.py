@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from breadth import native
 from breadth.cli import doctor
 from breadth.encoders import ENCODERS
 from breadth.sources import FORMATS, open_source
@@ -154,10 +155,9 @@ def test_mistakes_in_a_file_of_answers(made):
 
 def test_the_doctor_tells_what_is_there():
     told = json.loads(breadth("doctor", "--json").stdout)
-    assert told["extras"]["fast"]["numba"]
-    assert told["kernels"] == "numba"
-    assert Path(told["compiled_code"]).is_dir()
-    assert "inner loops: numba, compiled code is kept in" in breadth("doctor").stdout
+    assert told["extras"]["text"]["tokenizers"]
+    assert told["core"] == native.describe()
+    assert doctor.CORE[told["core"]] in breadth("doctor").stdout
 
 
 def test_the_doctor_knows_every_extra_that_is_declared(monkeypatch):

@@ -14,6 +14,7 @@ from breadth.constraints import Constraints
 from breadth.constraints.budget import Budget
 from breadth.constraints.distinct import Distinct
 from breadth.constraints.groups import Groups
+from breadth.constraints.pairs import NamedPairs
 from breadth.constraints.pinned import Excluded, Pinned
 from breadth.constraints.protocol import Constraint
 from breadth.constraints.registry import CONSTRAINTS, list_arguments
@@ -97,21 +98,22 @@ def test_renumbered_constraints_mean_the_same_rows(ids, data):
 
 def test_every_argument_belongs_to_one_constraint():
     assert len(set(list_arguments())) == len(list_arguments())
-    assert all(kind.arguments and kind.options for kind in CONSTRAINTS.values())
+    assert all(kind.arguments for kind in CONSTRAINTS.values())
+    assert [kind for kind in CONSTRAINTS.values() if not kind.options] == [NamedPairs]  # pairs cannot be typed
 
 
 @dataclass(frozen=True)
-class Apart(Constraint):
+class Spaced(Constraint):
     """No two rows whose numbers are less than `least` apart: neighbouring chunks of one text, say."""
 
     least: int
 
-    arguments = ("apart",)
+    arguments = ("spaced",)
     of_pairs = True
 
     @classmethod
     def read(cls, given, scope):
-        return cls(given["apart"]) if given.get("apart") else None
+        return cls(given["spaced"]) if given.get("spaced") else None
 
     def renumber(self, ids):
         return replace(self)
@@ -128,14 +130,14 @@ class Apart(Constraint):
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "exact"])
 @pytest.mark.parametrize("sharpness", [1, 12])
 def test_a_constraint_is_one_file_and_one_line(monkeypatch, method, sharpness):
-    monkeypatch.setitem(CONSTRAINTS, "apart", Apart)
+    monkeypatch.setitem(CONSTRAINTS, "spaced", Spaced)
     rng = np.random.default_rng(3)
     E = clustered(rng, 400, 16)
     q = query_near(rng, E)
-    found = breadth.select(E, q, k=8, method=method, sharpness=sharpness, apart=40)
+    found = breadth.select(E, q, k=8, method=method, sharpness=sharpness, spaced=40)
     assert len(found.ids) == 8
     assert np.diff(np.sort(found.ids)).min() >= 40
     free = breadth.select(E, q, k=8, method=method, sharpness=sharpness)
     assert np.diff(np.sort(free.ids)).min() < 40
-    with pytest.raises(InputError, match="pinned and apart contradict each other: two pinned rows are neighbours"):
-        breadth.select(E, q, k=8, method=method, sharpness=sharpness, apart=40, pinned=[3, 7])
+    with pytest.raises(InputError, match="pinned and spaced contradict each other: two pinned rows are neighbours"):
+        breadth.select(E, q, k=8, method=method, sharpness=sharpness, spaced=40, pinned=[3, 7])

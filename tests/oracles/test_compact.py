@@ -21,7 +21,7 @@ from tests.synthetic import SHAPES, clustered, isotropic, query_near
 
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_every_kernel_gives_the_answers_of_a_full_scan(rng, kernel, shape, dtype):
+def test_every_kernel_gives_the_answers_of_a_full_scan(rng, core, shape, dtype):
     E = SHAPES[shape](rng, 900, 40).astype(dtype)
     W = 4 * rng.standard_normal((11, 40))
     compact = CompactOracle.build(E)
@@ -69,7 +69,7 @@ def test_many_directions_at_once(rng, n, d, count):
         assert_above(compact, E, W, thresholds, np.full(count, most))
 
 
-def test_a_sample_that_misleads_costs_a_second_pass_and_nothing_else(rng, kernel, monkeypatch):
+def test_a_sample_that_misleads_costs_a_second_pass_and_nothing_else(rng, core, monkeypatch):
     n, m = 20_000, 200
     E = isotropic(rng, n, 32).astype(np.float32)
     W = isotropic(rng, 12, 32)
@@ -101,7 +101,7 @@ def test_few_rows_are_touched(rng):
 
 
 @pytest.mark.parametrize("theta", [0.5, 0.8])
-def test_selections_are_those_of_the_array(rng, kernel, theta):
+def test_selections_are_those_of_the_array(rng, core, theta):
     E = clustered(rng, 8000, 48)
     q = query_near(rng, E)
     compact = breadth.select(CompactOracle.build(E), q, k=12, theta=theta, sharpness=1)
@@ -114,7 +114,7 @@ def test_selections_are_those_of_the_array(rng, kernel, theta):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_saving_and_opening(rng, kernel, tmp_path, dtype):
+def test_saving_and_opening(rng, core, tmp_path, dtype):
     E = clustered(rng, 3000, 24).astype(dtype)
     built = CompactOracle.build(E)
     steps = []

@@ -7,7 +7,6 @@ import threading
 import numpy as np
 import pytest
 
-from breadth import kernels
 from breadth.oracles import CompactOracle, sweep
 from tests.synthetic import clustered, unit
 
@@ -32,7 +31,7 @@ def test_a_sweep_inside_another_stays_in_its_thread(monkeypatch):
         names[start] = inner
 
     sweep.sweep(64, 64, visit, least=4)
-    assert len(names) == (4 if kernels.current().SPREADS else 1)
+    assert len(names) == 4
 
 
 @pytest.mark.parametrize("count", [1, 7, 40])

@@ -34,7 +34,7 @@ _K = 6
 _PASSAGES = 12
 """So many passages a disease must have. Two sets of six can then differ without leaving the subject."""
 _SAMPLE = 30
-"""How many queries the diagnosis asks, so that the demo stays short without numba."""
+"""How many queries the diagnosis asks, so that the demo stays short without the compiled core."""
 _COPY = 0.95
 """The cosine above which two passages are near-copies."""
 

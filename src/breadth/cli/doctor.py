@@ -8,20 +8,21 @@ import sqlite3
 from importlib.metadata import PackageNotFoundError, requires, version
 
 import breadth
-from breadth import kernels
+from breadth import native
 from breadth.cli import console
 from breadth.cli.options import AsJson
 from breadth.errors import hint_install
 
+CORE = {
+    "compiled": "core: compiled",
+    "numpy": "core: NumPy, which is slower. Install breadth where there is a C++ compiler to have it compiled.",
+}
 _OURS = ("bench", "dev")
 """Extras for those who work on the package."""
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Show versions, which extras are installed, how to get those that are not, and what does the work.
-
-    The kernels are loaded, so problems with numba and its cache show here. The first time they are compiled.
-    """
+    """Show versions, which extras are installed, how to get those that are not, and whether the core is compiled."""
     extras = list_extras()
     found = {extra: {package: _find_version(package) for package in packages} for extra, packages in extras.items()}
     facts = {
@@ -30,13 +31,12 @@ def doctor(as_json: AsJson = False) -> None:
         "numpy": _find_version("numpy"),
         "sqlite": sqlite3.sqlite_version,
     }
-    work, folder = kernels.describe(), kernels.find_cache()
+    core = native.describe()
     if as_json:
-        console.print_json({**facts, "extras": found, **work, "compiled_code": folder})
+        console.print_json({**facts, "extras": found, "core": core})
         return
     console.print_line("  ".join(f"{name} {value}" for name, value in facts.items()))
-    console.print_line(f"batches of searches in a compact oracle: {work['batches']}")
-    console.print_line(f"inner loops: {work['kernels']}" + (f", compiled code is kept in {folder}" if folder else ""))
+    console.print_line(CORE[core])
     for extra, packages in found.items():
         complete = all(packages.values())
         what = ", ".join(f"{p} {v}" if v else f"{p} missing" for p, v in packages.items())

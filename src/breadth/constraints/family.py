@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from breadth.arrays import Array, Ids, Mask, Positions, Vector
+from breadth.arrays import Array, Ids, Mask, Vector
 from breadth.constraints.distinct import Distinct
+from breadth.constraints.pairs import NamedPairs
 from breadth.constraints.pinned import Excluded, Pinned
 from breadth.constraints.protocol import Constraint, Pairs
 from breadth.constraints.relevance import Floor, KeepBest, OnTopic
@@ -18,6 +21,7 @@ from breadth.errors import InputError, NothingAllowedError
 from breadth.feasible import Rules
 
 Kind = TypeVar("Kind", bound=Constraint)
+Numbers: TypeAlias = npt.NDArray[np.int32]
 _NOBODY: Ids = np.empty(0, dtype=np.int64)
 
 
@@ -42,11 +46,6 @@ class Constraints:
         return not all(wish.of_rows for wish in self.wishes)
 
     @cached_property
-    def is_simple(self) -> bool:
-        """Whether sets are limited by `distinct` and `keep_best` at most, beside what single rows must fulfil."""
-        return all(wish.of_rows or isinstance(wish, (Distinct, KeepBest)) for wish in self.wishes)
-
-    @cached_property
     def limits_pairs(self) -> bool:
         """Whether there are pairs of rows that may not be in one set."""
         return any(wish.of_pairs for wish in self.wishes)
@@ -56,6 +55,24 @@ class Constraints:
         """The rows that are in every set."""
         pinned = self.find(Pinned)
         return _NOBODY if pinned is None else pinned.ids
+
+    @cached_property
+    def forgives(self) -> bool:
+        """Whether there may be pairs of rows that cost nothing."""
+        return any(wish.forgives for wish in self.wishes)
+
+    @cached_property
+    def merges_copies(self) -> bool:
+        """Whether of exact copies one is as good as another, and no two may be in one set."""
+        alike = all(wish.of_rows or isinstance(wish, (Distinct, KeepBest, Pinned)) for wish in self.wishes)
+        return alike and self.find(Distinct) is not None
+
+    @cached_property
+    def named(self) -> Ids:
+        """The pinned rows, and then every row that is named in a pair that costs nothing."""
+        pairs = self.find(NamedPairs)
+        others = _NOBODY if pairs is None else np.setdiff1d(pairs.unlike, self.pinned)
+        return np.concatenate((self.pinned, others)) if len(others) else self.pinned
 
     @cached_property
     def excluded(self) -> Ids:
@@ -129,12 +146,17 @@ class Constraints:
             mask &= pairs.left[:, None] != pairs.right
         return mask
 
-    def label(self, ids: Ids) -> tuple[npt.NDArray[np.object_], int] | None:
-        """The labels of rows, and how many rows of one label a set may have; None if any number."""
+    def forgive(self, left: Ids, right: Ids) -> Mask | None:
+        """Which pairs (left, right) of rows cost nothing; None if all cost what their similarity says."""
+        found = [free for wish in self.wishes if wish.forgives and (free := wish.forgive(left, right)) is not None]
+        return np.logical_or.reduce(found) if found else None
+
+    def label(self, ids: Ids) -> tuple[npt.NDArray[np.object_], int, Mapping[Any, int]] | None:
+        """The labels of rows, how many rows of one label a set may have, and how many of some it must have."""
         for wish in self.wishes:
             labels = wish.label(ids)
             if labels is not None:
-                return np.asarray(labels, dtype=object), wish.room
+                return np.asarray(labels, dtype=object), wish.room, wish.needs
         return None
 
     def cost(self, ids: Ids) -> Vector:
@@ -145,29 +167,32 @@ class Constraints:
                 return costs
         return np.zeros(len(ids))
 
-    def make_rules(self, pairs: Pairs, k: int, locked: Positions) -> Rules:
-        """The wishes for the rows of a block (with themselves), as arrays that the kernels read."""
-        ids = pairs.left
-        if self.limits_pairs:
-            apart = np.ascontiguousarray(self.clash(pairs)).view(np.uint8)
-        else:
-            apart = np.zeros((len(ids), len(ids)), dtype=np.uint8)
-        group, room = self._number_groups(ids, k)
-        stays = np.zeros(len(ids), dtype=bool)
-        stays[locked] = True
-        return Rules(False, apart, group, room, stays, self.cost(ids), self.budget)
+    def make_rules(self, pairs: Pairs, k: int) -> Rules:
+        """The wishes for the rows of a block (with themselves), as arrays that the core reads."""
+        apart = np.ascontiguousarray(self.clash(pairs)).view(np.uint8) if self.limits_pairs else None
+        return self.number(pairs.left, k)._replace(apart=None if apart is None or not apart.any() else apart)
 
-    def _number_groups(self, ids: Ids, k: int) -> tuple[Positions, Positions]:
-        """The group of each row as a number, and the room in each group. Rows without a label are in no group."""
+    def number(self, ids: Ids, k: int) -> Rules:
+        """What the wishes say of labels and costs of rows."""
+        group, most, least = self._number_groups(ids, k)
+        return Rules(None, group, most, least, None, self.cost(ids) if np.isfinite(self.budget) else None, self.budget)
+
+    def _number_groups(self, ids: Ids, k: int) -> tuple[Numbers | None, Numbers | None, Numbers | None]:
+        """The group of each row as a number, and how many rows of each there may and must be.
+
+        Rows without a label are in no group: that is the first one, which has room for all.
+        """
         labelled = self.label(ids)
         if labelled is None:
-            return np.zeros(len(ids), dtype=np.int64), np.array([k + 1])
-        numbers: dict[object, int] = {}
-        labels, most = labelled
-        group = np.array([0 if x is None else numbers.setdefault(x, len(numbers) + 1) for x in labels], dtype=np.int64)
-        room = np.full(len(numbers) + 1, most, dtype=np.int64)
+            return None, None, None
+        labels, most, needs = labelled
+        numbers: dict[object, int] = {label: place for place, label in enumerate(needs, start=1)}
+        group = np.array([0 if x is None else numbers.setdefault(x, len(numbers) + 1) for x in labels], dtype=np.int32)
+        room = np.full(len(numbers) + 1, most, dtype=np.int32)
         room[0] = k + 1
-        return group, room
+        least = np.zeros(len(room), dtype=np.int32)
+        least[1 : len(needs) + 1] = list(needs.values())
+        return group, np.maximum(room, least), least if len(needs) else None
 
     def check_pins(self, pins: Pairs, k: int) -> None:
         """Raise an error that names the conflict if the pinned rows (with themselves) cannot be in one set."""
@@ -178,8 +203,36 @@ class Constraints:
             if reason is not None:
                 raise InputError(f"pinned and {wish.arguments[-1]} contradict each other: {reason}")
 
+    def find_lack(self, ids: Ids) -> str | None:
+        """The group of which these rows are too few, as a sentence; None if there is none."""
+        labelled = self.label(ids)
+        if labelled is None or not labelled[2]:
+            return None
+        counts = Counter(labelled[0].tolist())
+        lacking = [(label, need) for label, need in labelled[2].items() if counts[label] < need]
+        if not lacking:
+            return None
+        label, need = lacking[0]
+        return f"at_least asks for {need} rows of the group {label!r}, but only {counts[label]} may be chosen"
+
+    def check_needs(self, ids: Ids) -> None:
+        """Raise an error that names a group of which these rows are too few."""
+        if lack := self.find_lack(ids):
+            raise NothingAllowedError(lack, ("at_least",))
+
+    @cached_property
+    def has_needs(self) -> bool:
+        """Whether a set must have rows of some labels."""
+        return any(wish.needs for wish in self.wishes)
+
     def say_nothing_fits(self, seen: int) -> InputError:
         """The error where no row at all may be in a set; `seen`: how many were looked at."""
+        if self.has_needs:
+            others = sorted({name for wish in self.wishes if not wish.needs for name in wish.arguments})
+            return NothingAllowedError(
+                f"no set has as many rows of each group as at_least asks for: {', '.join(others)} forbid it",
+                ("at_least",),
+            )
         told = [(wish, wish.say_why_empty()) for wish in self.wishes]
         reasons = "; ".join(reason for _, reason in told if reason is not None)
         because = tuple(wish.arguments[-1] for wish, reason in told if reason is not None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -65,15 +66,19 @@ class Constraint:
     options     its options on the command line
     of_rows     whether it is about single rows alone
     of_pairs    whether it has a `clash`
+    forgives    whether it has a `forgive`
     """
 
     arguments: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[tuple[Option, ...]] = ()
     of_rows: ClassVar[bool] = False
     of_pairs: ClassVar[bool] = False
+    forgives: ClassVar[bool] = False
 
     room: int = 0
     """How many rows of one label a set may have; see `label`."""
+    needs: Mapping[Any, int] = MappingProxyType({})
+    """How many rows of a label a set must have; see `label`."""
     budget: float = np.inf
     """What the costs of a set may sum to; see `cost`."""
 
@@ -98,8 +103,13 @@ class Constraint:
         """Which pairs may not be in one set."""
         return None
 
+    def forgive(self, left: Ids, right: Ids) -> Mask | None:
+        """Which pairs (left, right) cost nothing, whatever their similarity."""
+        return None
+
     def label(self, ids: Ids) -> npt.NDArray[Any] | None:
-        """The labels of rows (None: no label). A set has at most `room` rows of one label. One constraint only."""
+        """The labels of rows (None: no label). A set has at most `room` rows of one label, and of the labels in `needs`
+        at least so many. One constraint only."""
         return None
 
     def cost(self, ids: Ids) -> Vector | None:

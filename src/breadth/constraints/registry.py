@@ -9,6 +9,7 @@ from breadth.constraints.budget import Budget
 from breadth.constraints.distinct import Distinct
 from breadth.constraints.family import Constraints
 from breadth.constraints.groups import Groups
+from breadth.constraints.pairs import NamedPairs
 from breadth.constraints.pinned import Excluded, Pinned
 from breadth.constraints.protocol import Constraint, Scope
 from breadth.constraints.relevance import Floor, KeepBest, OnTopic
@@ -16,6 +17,7 @@ from breadth.constraints.relevance import Floor, KeepBest, OnTopic
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "distinct": Distinct,
     "groups": Groups,
+    "pairs": NamedPairs,
     "pinned": Pinned,
     "excluded": Excluded,
     "floor": Floor,

@@ -14,14 +14,15 @@ from breadth.coverage.search import TIE
 from breadth.coverage.smallest import find_smallest
 from breadth.coverage.worth import TARGETS, measure, state_worth, weigh_targets
 from breadth.errors import InputError
+from breadth.feasible import addable
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking
 from breadth.selection import Selection
-from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import fetch_shortlist
-from breadth.shortlist.pick import MOST
-from breadth.shortlist.table import Table
+from breadth.solve.block import Block
+from breadth.solve.conclude import conclude_on_block
+from breadth.solve.pick import MOST
+from breadth.solve.pool import fetch_pool
 
 
 def coverage(
@@ -47,13 +48,13 @@ def coverage(
     reported objective. When the time is up, the most relevant rows fill the free places.
     """
     share = None if cover is None else check_number(cover, "cover", 0.0, 1.0)
-    table = yield from _fetch_table(problem, facts, targets)
-    similar = problem.similar(table.shortlist.rows).astype(np.float32)
-    worth = state_worth(similar, similar, weigh_targets(table.relevance), problem.sharpness)
-    most = min(problem.k, len(table))
-    stats: dict[str, Any] = {"targets": len(table)}
-    if not table.rules.free:
-        found = _cover_within(table, worth, most, share, clock)
+    block = yield from _fetch_block(problem, facts, targets)
+    similar = problem.similar(block.pool.rows).astype(np.float32)
+    worth = state_worth(similar, similar, weigh_targets(block.relevance), problem.sharpness)
+    most = min(problem.k, len(block))
+    stats: dict[str, Any] = {"targets": len(block)}
+    if block.problem.constraints.limits_sets:
+        found = _cover_within(block, worth, most, share, clock)
         stats |= {} if share is None else {"reached": found.coverage >= share - TIE, "minimal": False}
     elif share is None:
         found = solve(worth, most, clock)
@@ -65,21 +66,21 @@ def coverage(
     if found.stopped:
         stats["stopped"] = "time_limit"
     if share is not None:
-        table.asked = len(found.chosen)
-    table.resize(len(found.chosen))
-    return conclude_on_table(table, found.chosen, "coverage", stats, picked_in_order=False)
+        block.asked = len(found.chosen)
+    block.resize(len(found.chosen))
+    return conclude_on_block(block, found.chosen, "coverage", stats, picked_in_order=False)
 
 
-def _fetch_table(problem: Problem, facts: Facts, targets: int | None) -> Asking[Table]:
+def _fetch_block(problem: Problem, facts: Facts, targets: int | None) -> Asking[Block]:
     """The rows to choose from: as many as are wanted, and more if the constraints need them."""
     count = _count_targets(problem.k, facts.size, targets)
     while True:
-        shortlist = yield from fetch_shortlist(problem, facts, count)
-        last = shortlist.is_complete or count >= MOST
-        if len(shortlist):
-            table = Table(problem, shortlist, len(shortlist))
-            if last or len(table.pick(table.relevance, 0.0)) == problem.k:
-                return table
+        pool = yield from fetch_pool(problem, facts, count)
+        last = pool.is_complete or count >= MOST
+        if len(pool):
+            block = Block(pool, np.arange(len(pool)))
+            if last or len(block.pick(block.relevance, 0.0)) == problem.k:
+                return block
         elif last:
             raise problem.constraints.say_nothing_fits(facts.size)
         count *= 2
@@ -94,37 +95,39 @@ def _count_targets(k: int, size: int, targets: int | None) -> int:
     return count
 
 
-def _cover_within(table: Table, worth: Vector, most: int, share: float | None, clock: Clock) -> Covering:
+def _cover_within(block: Block, worth: Vector, most: int, share: float | None, clock: Clock) -> Covering:
     """Greedy and exchanges under constraints. The bound is that of all sets of the size, allowed or not."""
-    chosen = table.locked.copy()
+    chosen = block.locked.copy()
     while len(chosen) < most and not (share is not None and len(chosen) and measure(worth, chosen) >= share - TIE):
-        row = _best_addition(table, worth, chosen)
+        row = _best_addition(block, worth, chosen)
         if row < 0:
             break
         chosen = np.append(chosen, row)
     if len(chosen) == 0:
-        raise table.problem.constraints.say_nothing_fits(len(table))
-    chosen = _exchange_within(table, worth, chosen, clock)
+        raise block.problem.constraints.say_nothing_fits(len(block))
+    chosen = _exchange_within(block, worth, chosen, clock)
     proved = prove(worth, chosen, clock)
     return Covering(chosen, measure(worth, chosen), proved.bound, proved.stopped)
 
 
-def _best_addition(table: Table, worth: Vector, chosen: Positions) -> int:
+def _best_addition(block: Block, worth: Vector, chosen: Positions) -> int:
     """The allowed row that adds most to the coverage; -1 if none may join."""
     covered = worth[chosen].max(axis=0, initial=0.0)
-    gains = np.where(table.addable(chosen), np.maximum(worth, covered).sum(axis=1), -np.inf)
+    gains = np.where(
+        addable(block.rules, chosen, len(block), block.problem.k), np.maximum(worth, covered).sum(axis=1), -np.inf
+    )
     row = int(np.argmax(gains))
     return row if gains[row] > -np.inf else -1
 
 
-def _exchange_within(table: Table, worth: Vector, chosen: Positions, clock: Clock) -> Positions:
+def _exchange_within(block: Block, worth: Vector, chosen: Positions, clock: Clock) -> Positions:
     """Exchange members for allowed rows as long as the coverage grows."""
     value, improved = measure(worth, chosen), True
     while improved and not clock.is_over():
         improved = False
-        for place in range(len(table.locked), len(chosen)):
+        for place in range(len(block.locked), len(chosen)):
             rest = np.delete(chosen, place)
-            row = _best_addition(table, worth, rest)
+            row = _best_addition(block, worth, rest)
             tried = np.append(rest, row)
             if row >= 0 and measure(worth, tried) > value + TIE:
                 chosen, value, improved = tried, measure(worth, tried), True

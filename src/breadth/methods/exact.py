@@ -16,9 +16,9 @@ from breadth.problem import Problem, marginal
 from breadth.products import multiply_exactly
 from breadth.requests import Asking
 from breadth.selection import Selection
-from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import fetch_shortlist
-from breadth.shortlist.table import Table
+from breadth.solve.block import Block
+from breadth.solve.conclude import conclude_on_block
+from breadth.solve.pool import fetch_pool
 
 MAX_SETS = 2_000_000
 """Sets looked at, at most: a few seconds."""
@@ -32,37 +32,39 @@ def exact(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[
 
     When the time is up it returns the best set seen so far, without a certificate.
     """
-    shortlist = yield from fetch_shortlist(problem, facts, facts.size)  # by relevance: it decides between equal sets
-    sets = _count_sets(problem, len(shortlist))
+    pool = yield from fetch_pool(problem, facts, facts.size)  # by relevance: it decides between equal sets
+    sets = _count_sets(problem, len(pool))
     if sets == 0:
         raise problem.constraints.say_nothing_fits(facts.size)
-    table = Table(problem, shortlist, len(shortlist))
-    chosen, complete = _look_at_all(table, clock)
-    while chosen is None and complete and table.problem.k > 1:  # the constraints leave no set of so many rows
-        table.resize(table.problem.k - 1)
-        chosen, complete = _look_at_all(table, clock)
+    block = Block(pool, np.arange(len(pool)))
+    chosen, complete = _look_at_all(block, clock)
+    while chosen is None and complete and block.problem.k > 1:  # the constraints leave no set of so many rows
+        block.resize(block.problem.k - 1)
+        chosen, complete = _look_at_all(block, clock)
     if chosen is None:
         raise problem.constraints.say_nothing_fits(facts.size)
     stats = {"sets": sets} if complete else {"sets": sets, "stopped": "time_limit"}
-    bound = table.problem.value(shortlist.rows[chosen]) if complete else None
-    return conclude_on_table(
-        table, chosen, "exact", stats, bound=bound, exact=facts.exact, swap_optimal=complete, picked_in_order=False
+    bound = block.problem.value(pool.rows[chosen], pool.ids[chosen]) if complete else None
+    return conclude_on_block(
+        block, chosen, "exact", stats, bound=bound, exact=facts.exact, swap_optimal=complete, picked_in_order=False
     )
 
 
-def _look_at_all(table: Table, clock: Clock) -> tuple[Positions | None, bool]:
+def _look_at_all(block: Block, clock: Clock) -> tuple[Positions | None, bool]:
     """The best allowed set, or None if there is none; and whether every set was looked at."""
-    problem, rows = table.problem, np.asarray(table.shortlist.rows, dtype=np.float64)
+    problem, rows = block.problem, np.asarray(block.pool.rows, dtype=np.float64)
     pairs = problem.similarities(rows, rows)
+    if block.shift is not None:  # some pairs cost nothing
+        pairs[block.gram == 0.0] = 0.0
     linear = problem.linear(multiply_exactly(rows, problem.query))
     np.fill_diagonal(pairs, 0.0)
     best_value, best_set = -np.inf, None
-    every = combinations(range(len(table)), problem.k)
+    every = combinations(range(len(block)), problem.k)
     while chunk := list(islice(every, max(1, _NUMBERS // problem.k**2))):
         some = np.array(chunk)
         half = 0.5 * pairs[some[:, :, None], some[:, None, :]].sum(axis=2)
         values = marginal(linear[some], half, problem.coupling).sum(axis=1)
-        values[~allows(table.rules, some)] = -np.inf
+        values[~allows(block.rules, some)] = -np.inf
         winner = int(np.argmax(values))
         if values[winner] > best_value:
             best_value, best_set = float(values[winner]), some[winner]

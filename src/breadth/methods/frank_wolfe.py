@@ -15,7 +15,7 @@ import numpy as np
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.checks import check_choice, check_count, check_number
 from breadth.clock import NO_LIMIT, Clock
-from breadth.methods.frank_wolfe_on_table import Step, run_on_table
+from breadth.methods.frank_wolfe_on_pool import Step, run_on_pool
 from breadth.methods.topk import take_most_relevant
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
@@ -47,7 +47,7 @@ def frank_wolfe(
     `step`: "exact" line search, or the rules the paper argues against: "lipschitz", γ = min(1, Δ/(L‖d‖²)), and
     "open_loop", γ = 2/(t+2). `lipschitz` is the largest eigenvalue of E E' if you know it; n, its trace, is
     always safe and the default. `penalty` is the paper's λ. Every iterate also bounds the optimum, so the
-    certificate costs nothing. With a sharpness above 1 or constraints it runs on a shortlist of the most relevant
+    certificate costs nothing. With a sharpness above 1 or constraints it runs on a pool of the most relevant
     rows, from x = k/m on its m rows.
 
     stats: iterations, converged (the gap reached zero), integral (x was a set; otherwise its k heaviest rows
@@ -61,7 +61,7 @@ def frank_wolfe(
     if not problem.is_plain:
         relaxation = Relaxation(problem, penalty)
         return (
-            yield from run_on_table(
+            yield from run_on_pool(
                 problem, facts, clock, penalty, init == "topk", lambda move, t: rule(move, t, relaxation, eigenvalue),
                 max_iterations, ZERO_GAP,
             )

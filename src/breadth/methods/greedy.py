@@ -12,10 +12,10 @@ from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.selection import Selection, conclude
-from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import fix_constraints
-from breadth.shortlist.partial import Partial
-from breadth.shortlist.pick import pick_on_shortlist
+from breadth.solve.conclude import conclude_on_block
+from breadth.solve.partial import Partial
+from breadth.solve.pick import pick_on_pool
+from breadth.solve.pool import fix_constraints
 
 
 def greedy(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[Selection]:
@@ -36,8 +36,8 @@ def _pick_in_turn(
     problem: Problem, facts: Facts, method: str, relevance_share: float, clock: Clock
 ) -> Asking[Selection]:
     if problem.sharpness > 1:
-        table, picks = yield from pick_on_shortlist(problem, facts, clock, relevance_share)
-        return conclude_on_table(table, picks, method, {"shortlist": len(table)})
+        block, picks = yield from pick_on_pool(problem, facts, clock, relevance_share)
+        return conclude_on_block(block, picks, method, {"held": len(block)})
     if not problem.constraints.is_free:
         return (yield from _pick_within(problem, facts, method, relevance_share, clock))
     chosen: list[int] = []

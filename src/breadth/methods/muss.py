@@ -19,10 +19,10 @@ from breadth.problem import Problem
 from breadth.ranking import best
 from breadth.requests import Asking, Rows, Scores
 from breadth.selection import Selection, conclude
-from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.fetch import Shortlist
-from breadth.shortlist.pick import first_count
-from breadth.shortlist.table import Table
+from breadth.solve.block import Block
+from breadth.solve.conclude import conclude_on_block
+from breadth.solve.pick import first_count
+from breadth.solve.pool import Pool
 
 _SAMPLE_PER_CLUSTER = 64
 _ROUNDS = 10
@@ -103,12 +103,15 @@ def _conclude_within(problem: Problem, relevance: Array, union: Ids, stats: dict
     pins = problem.constraints.pinned
     others = union[problem.constraints.admit(union, relevance[union]) & np.isin(union, pins, invert=True)]
     ids = np.concatenate((pins, others[np.argsort(-relevance[others], kind="stable")]))
+    if len(ids) == 0:
+        raise problem.constraints.say_nothing_fits(len(union))
     rows = yield from Rows(ids)
-    table = Table(problem, Shortlist(ids, rows, relevance[ids].astype(np.float64), len(pins), -np.inf), len(ids))
-    picks = table.pick()
+    pool = Pool(problem, ids, rows, relevance[ids].astype(np.float64), len(pins), -np.inf)
+    block = Block(pool, np.arange(len(ids)))
+    picks = block.pick()
     if len(picks) == 0:
         raise problem.constraints.say_nothing_fits(len(union))
-    return conclude_on_table(table, picks, "muss", stats)
+    return conclude_on_block(block, picks, "muss", stats)
 
 
 def _pick(problem: Problem, rows: Array, count: int) -> Positions:

@@ -10,18 +10,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
-from breadth.certified.solver import certified
 from breadth.coverage.worth import SHARPNESS as COVERAGE_SHARPNESS
-from breadth.methods.coverage import coverage
-from breadth.methods.dpp import dpp
-from breadth.methods.exact import exact
-from breadth.methods.frank_wolfe import frank_wolfe
-from breadth.methods.greedy import greedy, msd
-from breadth.methods.mmr import mmr
-from breadth.methods.muss import muss
-from breadth.methods.topk import topk
-from breadth.methods.vrsd import vrsd
 from breadth.requests import Asking
 from breadth.selection import Selection
 
@@ -30,7 +21,7 @@ from breadth.selection import Selection
 class Method:
     """One way to choose a set.
 
-    solve             the generator function
+    home              module and name of the generator function, which is imported when it is used
     summary           what it does, in a line
     has_theta         whether θ changes the set; it always changes the reported objective
     looks_at_f        whether it maximises the objective F itself
@@ -43,7 +34,7 @@ class Method:
     best_hit_alone    whether its set for k = 1 is the most relevant row
     """
 
-    solve: Callable[..., Asking[Selection]]
+    home: str
     summary: str
     has_theta: bool = True
     looks_at_f: bool = True
@@ -56,6 +47,13 @@ class Method:
     sharpness: int = 1
 
     @property
+    def solve(self) -> Callable[..., Asking[Selection]]:
+        """The generator function."""
+        module, _, name = self.home.rpartition(".")
+        found: Callable[..., Asking[Selection]] = getattr(import_module(module), name)
+        return found
+
+    @property
     def options(self) -> tuple[str, ...]:
         """The names of its own options."""
         parameters = inspect.signature(self.solve).parameters.values()
@@ -63,14 +61,22 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    "certified": Method(certified, "the best set that any method finds, with a proof of how good it is", proves=True),
-    "frank_wolfe": Method(frank_wolfe, "the paper's Algorithm 1", proves=True),
-    "greedy": Method(greedy, "greedy on the objective", in_order=True),
-    "mmr": Method(mmr, "maximal marginal relevance", looks_at_f=False, needs_scores=True, in_order=True),
-    "dpp": Method(dpp, "determinantal point process", looks_at_f=False, needs_scores=True, in_order=True),
-    "msd": Method(msd, "max-sum dispersion", in_order=True),
+    "certified": Method(
+        "breadth.solve.certified.certified",
+        "the best set that any method finds, with a proof of how good it is",
+        proves=True,
+    ),
+    "frank_wolfe": Method("breadth.methods.frank_wolfe.frank_wolfe", "the paper's Algorithm 1", proves=True),
+    "greedy": Method("breadth.methods.greedy.greedy", "greedy on the objective", in_order=True),
+    "mmr": Method(
+        "breadth.methods.mmr.mmr", "maximal marginal relevance", looks_at_f=False, needs_scores=True, in_order=True
+    ),
+    "dpp": Method(
+        "breadth.methods.dpp.dpp", "determinantal point process", looks_at_f=False, needs_scores=True, in_order=True
+    ),
+    "msd": Method("breadth.methods.greedy.msd", "max-sum dispersion", in_order=True),
     "vrsd": Method(
-        vrsd,
+        "breadth.methods.vrsd.vrsd",
         "the sum of the set points at the query",
         has_theta=False,
         looks_at_f=False,
@@ -78,15 +84,15 @@ METHODS: dict[str, Method] = {
         takes_relevance=False,
         in_order=True,
     ),
-    "muss": Method(muss, "greedy through clusters", needs_scores=True, in_order=True),
+    "muss": Method("breadth.methods.muss.muss", "greedy through clusters", needs_scores=True, in_order=True),
     "coverage": Method(
-        coverage,
+        "breadth.methods.coverage.coverage",
         "the rows that stand for most of the relevant material",
         has_theta=False,
         looks_at_f=False,
         best_hit_alone=False,
         sharpness=COVERAGE_SHARPNESS,
     ),
-    "topk": Method(topk, "the k most relevant rows", has_theta=False, looks_at_f=False),
-    "exact": Method(exact, "every set, for very small collections", proves=True, small=True),
+    "topk": Method("breadth.methods.topk.topk", "the k most relevant rows", has_theta=False, looks_at_f=False),
+    "exact": Method("breadth.methods.exact.exact", "every set, for very small collections", proves=True, small=True),
 }

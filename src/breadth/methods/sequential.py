@@ -14,7 +14,7 @@ from breadth.clock import Clock
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Scores
 from breadth.selection import Selection, conclude
-from breadth.shortlist.partial import Partial, Scored
+from breadth.solve.partial import Partial, Scored
 
 _ROUNDING = 2e-7
 """What float32 arithmetic changes in a cosine: a pair in doubt counts as too close."""

@@ -9,8 +9,8 @@ from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, search_with_rows
 from breadth.selection import Selection, conclude
-from breadth.shortlist.conclude import conclude_on_table
-from breadth.shortlist.pick import pick_on_shortlist
+from breadth.solve.conclude import conclude_on_block
+from breadth.solve.pick import pick_on_pool
 
 
 def topk(problem: Problem, facts: Facts, *, clock: Clock = NO_LIMIT) -> Asking[Selection]:
@@ -31,8 +31,8 @@ def take_most_relevant(
     Under constraints each in turn is the most relevant row that may join those above it. That is no proof.
     """
     if not problem.constraints.is_free:
-        table, picks = yield from pick_on_shortlist(problem, facts, clock, relevance_only=True)
-        return conclude_on_table(table, picks, method, stats)
+        block, picks = yield from pick_on_pool(problem, facts, clock, relevance_only=True)
+        return conclude_on_block(block, picks, method, stats)
     found = yield from search_with_rows(problem.query[None], problem.k, facts.gives_rows)
     ids, rows = found.ids[0], found.rows[0]
     bound = problem.value(rows) if proved else None

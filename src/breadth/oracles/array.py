@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from breadth import kernels
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_lengths, check_relevance, check_vectors, square_lengths
+from breadth.native import core
 from breadth.oracles import sweep
 from breadth.ranking import Leaders, best
 
@@ -36,7 +36,6 @@ class ArrayOracle:
 
     def __init__(self, vectors: npt.ArrayLike) -> None:
         self._setup(check_vectors(vectors, "vectors"), None)
-        kernels.current()
         self.length_error = self._check_lengths()
 
     def _setup(self, array: Array, relevance: Vector | None) -> None:
@@ -154,11 +153,10 @@ class ArrayOracle:
         inside = np.ascontiguousarray(directions[:, :d], dtype=self._compute)
         if self._prefers_sweep(block, directions) and out.dtype == np.float32:
             single, result = inside.astype(np.float32, copy=False), out.view(np.float32)
-            scales = np.ones(min(len(block), _SWEPT_ROWS), dtype=np.float32)
             sweep.sweep(
                 len(block),
                 _SWEPT_ROWS,
-                lambda a, b: kernels.current().scan(block[a:b], scales[: b - a], single, result[:, a:b]),
+                lambda a, b: core.scan(block[a:b], None, single, result[:, a:b]),
             )
         elif len(directions) == 1:
             out[0] = block @ inside[0]
@@ -176,7 +174,7 @@ class ArrayOracle:
     def _prefers_sweep(block: Array, directions: Array) -> bool:
         """Return whether compiled code scores these rows. BLAS is slow when a few directions share a pass."""
         plain = block.dtype == np.float32 and block.flags.c_contiguous and block.size >= _SWEPT_NUMBERS
-        return plain and len(directions) <= sweep.FUSED and kernels.current().SPREADS
+        return plain and len(directions) <= sweep.FUSED
 
     def _check_lengths(self) -> float:
         """Check that every row is finite and of unit length. Return the largest |‖e_i‖² - 1|."""

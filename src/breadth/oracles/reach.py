@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from breadth import kernels
 from breadth.arrays import Array, Ids, Vector
+from breadth.native import core
 from breadth.oracles import sweep
 from breadth.oracles.protocol import Reached
 
@@ -85,7 +85,7 @@ class Candidates:
         """Take in rows start, start + 1, … with their approximate scores and their residuals."""
         if self.least == -np.inf:
             self._raise_floor(scores, residuals, length, rounding)
-        near, margins = kernels.current().sift(scores, residuals, length, rounding, self.least)
+        near, margins = core.sift(scores, residuals, length, rounding, self.least)
         self.take(start, near + start, scores[near], margins)
 
     def take(self, start: int, ids: Ids, scores: sweep.Floats, margins: sweep.Floats, least: float = -np.inf) -> None:

@@ -1,6 +1,6 @@
 """Pass over many rows once, block by block and on all cores: the inner loop of the exact oracles.
 
-The kernels score the blocks (`breadth.kernels`).
+The core scores the blocks (`breadth.native`).
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from breadth import kernels
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Floats = npt.NDArray[np.float32]
 
@@ -50,8 +51,7 @@ def sweep(total: int, step: int, visit: Callable[[int, int], None], least: int =
             visit(start, stop)
         return
     with _sharing() as sweeps:
-        spread = threads() // sweeps if kernels.current().SPREADS else 1  # else one call uses all cores itself
-        together = max(1, spread)
+        together = max(1, threads() // sweeps)
         step = min(step, max(least, -(-total // together)))
         rounds = -(-total // (step * together))
         if step < total:  # parts of one size, as many for each thread
@@ -98,6 +98,8 @@ def _shared_executor() -> ThreadPoolExecutor:
     global _executor
     with _lock:
         if _executor is None:
+            from concurrent.futures import ThreadPoolExecutor  # most callers have too few rows for threads
+
             _executor = ThreadPoolExecutor(threads(), thread_name_prefix="breadth-sweep")
         return _executor
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from breadth import kernels
 from breadth.arrays import Array, Vector
+from breadth.native import core
 from breadth.oracles import sweep
 from breadth.oracles.compact.memory import CompactArrays
 from breadth.oracles.reach import Candidates
@@ -33,7 +33,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class CodedDirections:
-    """Directions as bytes from 1 to 255 that stand for -127 to 127, in the order in which `kernels.gather` reads them.
+    """Directions as bytes from 1 to 255 that stand for -127 to 127, in the order in which `core.gather` reads them.
 
     lengths, rounding    the margin of a score is lengths · residual of the row + rounding
     """
@@ -52,7 +52,7 @@ class CodedDirections:
         factors = np.where(largest > 0.0, largest / 127.0, 1.0).astype(np.float32)
         codes = np.rint(wide / factors[:, None])
         residuals = np.linalg.norm(wide - factors[:, None].astype(np.float64) * codes, axis=1)
-        most = kernels.current().CODED
+        most = core.CODED
         room = next(size for size in (most // 4, most // 2, most) if size >= count)
         packed = np.full((dim // 4, room, 4), 128, dtype=np.uint8)
         packed[:, :count] = (codes + 128.0).astype(np.uint8).reshape(count, dim // 4, 4).transpose(1, 0, 2)
@@ -73,7 +73,7 @@ def _fill(numbers: Vector | Floats, room: int) -> Floats:
 
 def can_scan(dim: int, count: int) -> bool:
     """Whether so many directions of so many dimensions are worth coding, and can be."""
-    return count >= _FEWEST and kernels.current().CODED > 0 and dim % 4 == 0 and dim <= _WIDEST
+    return count >= _FEWEST and core.CODED > 0 and dim % 4 == 0 and dim <= _WIDEST
 
 
 def scan_together(arrays: CompactArrays, directions: CodedDirections, found: Sequence[Candidates]) -> None:
@@ -95,7 +95,7 @@ def scan_together(arrays: CompactArrays, directions: CodedDirections, found: Seq
             least = np.array([candidates.least for candidates in found])
             bars[:size] = np.nextafter((least - directions.rounding[:size]).astype(np.float32), np.float32(-np.inf))
             before = bars.copy()
-            row = kernels.current().gather(
+            row = core.gather(
                 codes, scales, errors, directions.packed, directions.factors, directions.lengths, directions.rounding,
                 keeps, first, bars, positions, scores, counts,
             )  # fmt: skip

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from breadth import kernels
 from breadth.arrays import Array, Ids
 from breadth.errors import DamagedError, InputError
+from breadth.native import core
 from breadth.oracles import sweep
 from breadth.oracles.compact.codes import RowSummary
 from breadth.oracles.compact.layout import BLOCKED, HEADER, Section, digest, read_layout
@@ -204,7 +204,7 @@ class _OpenFile:
         def visit(start: int, stop: int) -> None:
             nonlocal complete
             if hasattr(os, "preadv"):
-                read = kernels.current().read_rows(self._number, ids[start:stop], section.offset, out[start:stop])
+                read = core.read_rows(self._number, ids[start:stop], section.offset, out[start:stop])
             else:
                 read = self._read_each(ids[start:stop], section, out[start:stop])
             complete = complete and read

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from breadth import kernels
 from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_relevance, check_vectors
 from breadth.errors import InputError
+from breadth.native import core
 from breadth.oracles import reach, sweep
 from breadth.oracles.compact import batch
 from breadth.oracles.compact.codes import NO_ROWS, RowSummary, quantise, stored_dtype
@@ -57,7 +57,6 @@ class CompactOracle:
         self._relevance = relevance
         self._only = only
         self.length_error = arrays.summary.length_error
-        kernels.current()
 
     @classmethod
     def build(cls, vectors: npt.ArrayLike, progress: Progress | None = None) -> CompactOracle:
@@ -230,7 +229,7 @@ class CompactOracle:
             return False
         lengths, rounding = self.error_terms(directions)
         longest = float(np.sqrt(1.0 + self.length_error))
-        together = kernels.current().CODED
+        together = core.CODED
         for start, stop in sweep.spans(len(directions), together):
             some = slice(start, stop)
             coded = batch.CodedDirections.make(directions[some], lengths[some], rounding[some], longest)
@@ -244,7 +243,7 @@ class CompactOracle:
     def _scan(self, part: slice, directions: Array, out: sweep.Floats) -> None:
         """Score neighbouring rows."""
         self._arrays.load(part)
-        kernels.current().scan(self._arrays.codes[part], self._arrays.scales[part], directions, out)
+        core.scan(self._arrays.codes[part], self._arrays.scales[part], directions, out)
 
     def _scan_some(self, rows: Ids, directions: Array, out: sweep.Floats) -> None:
         """Score some rows. Where most neighbours are among them, scoring all is faster than gathering some."""
@@ -257,7 +256,7 @@ class CompactOracle:
         self._arrays.load(rows)
         codes = np.take(self._arrays.codes, rows, axis=0)  # lets other threads work, as indexing does not
         scores = np.empty(out.shape, dtype=np.float32)
-        kernels.current().scan(codes, self._arrays.scales[rows], directions, scores)
+        core.scan(codes, self._arrays.scales[rows], directions, scores)
         out[:] = scores
 
     def _stored_rows(self, start: int, stop: int) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from breadth import api
 from breadth.arrays import Ids, Vector
 from breadth.coverage.worth import measure
-from breadth.frontier import Frontier
+from breadth.curve import Frontier
 from breadth.index import Document
 from breadth.selection import Selection
 from breadth.service.inspection.study import Study

@@ -1,1 +1,0 @@
-"""The default method: column generation over any oracle, a swap local search, and a proof."""

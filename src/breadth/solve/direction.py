@@ -1,0 +1,395 @@
+"""Pricing by direction, for sharpness 1: first the rows of the pool, then the collection."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from breadth.altering import alter
+from breadth.arrays import Array, Ids, Positions, Vector
+from breadth.clock import Clock
+from breadth.oracles.protocol import Facts, Reached
+from breadth.problem import Problem
+from breadth.ranking import best
+from breadth.requests import Above, Asking, Rows, Top
+from breadth.solve.block import Block
+from breadth.solve.effort import Effort
+from breadth.solve.found import Found
+from breadth.solve.pool import Pool, fetch_rows, find_outside
+from breadth.solve.question import Question, Region
+from breadth.solve.starts import pick_from_many, pick_one
+
+_NOBODY: Positions = np.empty(0, dtype=np.int64)
+_LEADING = 1024
+"""Where far more rows would have to be looked at than may be fetched: so many that lead, `_EXPLORATIONS` times."""
+_EXPLORATIONS = 2
+_REMEMBERED, _MARGIN = 16, 0.4
+"""One row in so many is remembered at the most, and how far below the threshold rows are, as a multiple of 2(1-θ)√k: a
+swap moves w by at most twice 2(1-θ)."""
+_LOOSE, _LOOSE_THETA, _FEW, _ROWS_OF_STARTS = 0.02, 0.65, 64, 256
+"""Above this open gap, below this θ and up to this k, the search for sets starts from greedy sets of the whole pool; so
+many rows of these enter the block."""
+_ROUNDING = 1e-6
+"""What float32 arithmetic changes in a score, relative to the length of the direction."""
+
+
+class ByDirection:
+    """The block grows by the rows that raise the bound; then the core searches for sets, and rows enter for swaps."""
+
+    name, may_enclose, gave_up = "direction", True, "rounds"
+
+    def __init__(self, problem: Problem, facts: Facts, effort: Effort, clock: Clock) -> None:
+        self._problem, self._facts, self._effort, self._clock = problem, facts, effort, clock
+        self.tries: list[Positions] = []
+        self._started = 0
+        self._bound = np.inf
+        self._largest: Array | None = None
+        self._regions: list[Region] = []
+        self._explored = 0
+        self._by_member = False
+        self._before = self._last = np.inf
+        self._idle, self._value = 0, -np.inf
+        self.full = self.is_settled = False
+
+    # The pool
+
+    def open(self, before: Block | None) -> Asking[Block]:
+        problem, facts, effort = self._problem, self._facts, self._effort
+        if before is not None:
+            block = before.at(problem)
+        else:
+            numbered = facts.scores_all or facts.reaches  # ids are then 0 … size-1
+            whole = effort.whole * (1 if problem.theta >= 0.45 else 3)
+            first, ceiling = None, -np.inf
+            if not numbered or facts.size > whole:
+                first, ceiling = yield from self._search_first()
+            pool = yield from fetch_rows(problem, facts, first, ceiling)
+            if len(pool) == 0:
+                raise pool.problem.constraints.say_nothing_fits(facts.size)
+            count = max(64, 2 * problem.k)
+            every = len(pool) <= 2 * count
+            where = np.arange(len(pool)) if every else np.union1d(np.arange(pool.named), best(pool.scores, count))
+            block = Block(pool, where, by_direction=True)
+            if np.isfinite(problem.constraints.budget):
+                self._fit_budget(block)
+            block.pool.largest = self._largest
+        if block.pool.is_complete:
+            self._bound_by_relevance(block.pool.scores)
+        elif block.pool.largest is not None:
+            self._bound_by_relevance(block.pool.largest)
+        return block
+
+    def _fit_budget(self, block: Block) -> None:
+        """How many rows a budget allows is what greedy finds in the pool, with the weights of F for that many rows."""
+        while True:
+            chosen = pick_one(block, self._clock)
+            if len(chosen) in (0, block.problem.k) or block.problem.constraints.find_lack(block.pool.ids[chosen]):
+                break
+            block.resize(len(chosen))
+        block.enter(np.setdiff1d(chosen, block.where))
+        self.tries = [chosen]
+
+    def _search_first(self) -> Asking[tuple[Ids, float]]:
+        """About the most relevant ids; for a low θ and a large k ids from all over the collection.
+
+        Also a relevance that no other row exceeds.
+        """
+        problem, facts = self._problem, self._facts
+        near = 1 if problem.theta < 0.75 else 4 if problem.theta < 0.85 else 8
+        count = min(facts.size, max(self._effort.held // near, 8 * problem.k))
+        if facts.reaches and problem.theta <= 0.5 and problem.k > 64:
+            return np.arange(count) * (facts.size // count), np.inf
+        if not facts.reaches:
+            found = yield from Top(problem.query[None], min(count, facts.most_rows), least=problem.k)
+            self._bound_by_relevance(found.scores[0])
+            return np.asarray(found.ids[0]), float(found.scores[0, -1])
+        most = np.array([max(4 * count, facts.size // 64)])
+        (reached,) = yield from Above(problem.query[None], np.array([-np.inf]), most)
+        if len(reached.ids) < count:
+            found = yield from Top(problem.query[None], count)
+            return np.asarray(found.ids[0]), float(found.scores[0, -1])
+        self._remember(problem.query, reached)
+        self._bound_by_relevance(reached.at_most)
+        ids, ceiling = _lead(reached, -np.inf, count)
+        return np.sort(ids), ceiling
+
+    def _bound_by_relevance(self, scores: Array) -> None:
+        """D(0): relevance, and no pair at all. Some of the scores are the largest ones, in any order."""
+        k, problem = self._problem.k, self._problem
+        self._largest = np.partition(scores, len(scores) - k)[len(scores) - k :] if len(scores) > k else scores
+        linear = problem.linear(np.asarray(self._largest, dtype=np.float64))
+        bound = problem.dual_bound(np.zeros(len(problem.query)), linear.sum(), self._facts.max_squared_norm)
+        if problem.constraints.forgives:  # then Σ_ij s_ij may be negative, but no s_ij is below -1
+            bound += 0.5 * problem.coupling * problem.scale * self._facts.max_squared_norm
+        self._bound = min(self._bound, bound)
+
+    def _follow(self, problem: Problem) -> None:
+        """Sets have fewer rows now: bounds begin anew."""
+        if problem.k != self._problem.k:
+            self._problem, self._bound = alter(self._problem, k=problem.k), np.inf
+            if self._largest is not None:
+                self._bound_by_relevance(self._largest)
+
+    def _remember(self, direction: Vector, found: Reached) -> None:
+        if self._problem.similarity_dim is None:
+            norm = self._facts.max_squared_norm
+            self._regions.append(Region(direction, found.ids, found.at_most, found.ceiling, norm))
+
+    # Pricing
+
+    def supply(self, block: Block) -> float:
+        return -np.inf
+
+    def bound(self, found: Found) -> float:
+        self._follow(found.problem)
+        return self._bound
+
+    def grow(self, block: Block) -> Asking[Positions]:
+        pool = block.pool
+        while True:
+            chosen = pick_one(block, self._clock)
+            more = np.setdiff1d(chosen, block.where)
+            if len(more) or pool.is_complete or len(pool) >= self._effort.most:
+                return more
+            found = yield from Top(self._problem.query[None], min(4 * len(pool), self._facts.most_rows))
+            if (yield from self._take(pool, found.ids[0])) == 0:
+                return more
+
+    def price(self, found: Found, late: bool) -> Asking[Positions | None]:
+        self._follow(found.problem)
+        question = Question.about(found, self._facts.max_squared_norm)
+        while True:
+            more = self._price_pool(found, question)
+            if len(more):
+                return more
+            if not self.full:
+                self.full = True
+                return self._start(found, question)
+            pool = found.block.pool
+            if pool.is_complete or late:
+                self.is_settled = pool.is_complete
+                return None
+            if self.is_settled and len(pool) > self._started > 0:
+                more = self._start(found, question)
+                if len(more):
+                    return more
+            new = yield from self._price_collection(found, question)
+            if not self._goes_on(new):
+                return None
+
+    def _goes_on(self, new: int) -> bool:
+        """Whether another round may help: rows came, or the set is not settled yet."""
+        if self.is_settled:
+            slow = self._bound > self._before - 0.02 * max(self._before - self._value, 0.0)
+            self._before = self._bound
+            return new > 0 and not slow
+        self._idle = 0 if new else self._idle + 1
+        return self._idle < 3
+
+    def _price_pool(self, found: Found, question: Question) -> Positions:
+        """The rows of the pool that raise the bound or, once the block is settled, gain by a swap."""
+        block, problem = found.block, found.problem
+        pool = block.pool
+        self._value = found.value
+        outside = np.ones(len(pool), dtype=bool)
+        outside[block.where] = False
+        if not outside.any():
+            self._lower(found, np.empty(0))
+            return _NOBODY
+        slack = _ROUNDING * float(np.linalg.norm(question.w_dual))
+        slopes = self._score(pool, question.w_dual)
+        most = self._effort.entering + problem.k // 2
+        near = np.flatnonzero(outside & (slopes > question.threshold - slack))
+        if len(near) > 4 * most:
+            near = near[np.argpartition(-slopes[near], 4 * most)[: 4 * most]]
+        exact = question.find_slopes(pool.rows[near])
+        raising = near[exact > found.result.threshold + 1e-9 * (1.0 + problem.k)]
+        if len(raising) == 0:
+            self._lower(found, exact)
+        if len(raising) or not self.full:
+            return raising[best(slopes[raising], min(most, len(raising)))]
+        return self._price_swaps(found, question)
+
+    def _price_swaps(self, found: Found, question: Question) -> Positions:
+        """The rows of the pool outside the block that gain by a swap, the best of them."""
+        pool, most = found.block.pool, self._effort.entering + found.problem.k // 2
+        outside = np.ones(len(pool), dtype=bool)
+        outside[found.block.where] = False
+        marginals = self._score(pool, question.w_set)
+        near = np.flatnonzero(outside & (marginals > question.lowest - _ROUNDING * np.linalg.norm(question.w_set)))
+        gains = question.find_gains(pool.ids[near], pool.rows[near])
+        kept = near[gains > 0.5 * question.least_gain]
+        return kept[best(gains[gains > 0.5 * question.least_gain], min(most, len(kept)))]
+
+    def _score(self, pool: Pool, w: Vector) -> Vector:
+        """Inner products of all rows with a direction, to float32 precision."""
+        dim = self._problem.similarity_dim
+        scores: Vector = pool.multiply(w[None, :dim])[0].astype(np.float64)
+        return scores if dim is None else scores + w[dim] * pool.scores
+
+    def _lower(self, found: Found, further: Vector, unseen: float = -np.inf) -> None:
+        """Lower the bound to that of the relaxation, with slopes of further rows of the collection."""
+        if not (found.block.pool.is_complete or unseen > -np.inf):
+            return
+        k = found.problem.k
+        top = further[best(further, min(k, len(further)))] if len(further) else further
+        self._last = found.block.core.bound_at(found.result.x, top, unseen)
+        self._bound = min(self._bound, self._last)
+
+    def enclose(self, found: Found, most: int) -> Asking[Block | None]:
+        pool, question = found.block.pool, Question.about(found, self._facts.max_squared_norm)
+        half = 0.5 * found.problem.coupling * self._facts.max_squared_norm
+        cut = found.result.threshold - (self._last - found.value) - 1e-5 * found.problem.k
+        alive = self._score(pool, question.w_dual) + half >= cut
+        alive[found.block.where[found.chosen]] = True
+        alive[: pool.named] = True
+        if np.count_nonzero(alive) > most:
+            return None
+        if not pool.is_complete:
+            outside = yield from self._reach_above(question.w_dual, cut - half, most)
+            if outside is None:
+                return None
+            yield from self._take(pool, outside)
+            alive = np.concatenate((alive, np.ones(len(pool) - len(alive), dtype=bool)))
+        where = np.flatnonzero(alive)
+        return Block(pool, where, is_closed=True) if len(where) <= most else None
+
+    def _reach_above(self, w: Vector, threshold: float, most: int) -> Asking[Ids | None]:
+        """All rows above a threshold; None if they are more than `most`, or not to be found."""
+        facts = self._facts
+        if not facts.reaches:
+            found = yield from Top(w[None], min(most, facts.most_rows))
+            complete = found.ids.shape[1] == facts.size or found.scores[0, -1] <= threshold
+            return np.asarray(found.ids[0][found.scores[0] > threshold]) if complete else None
+        region = next((r for r in self._regions if r.covers(w, threshold)), None)
+        within = None if region is None else np.sort(region.ids[region.near(w, threshold)])
+        (reached,) = yield from Above(w[None], np.array([threshold]), np.array([4 * most]), within)
+        return reached.ids if reached.ceiling <= threshold and len(reached.ids) <= 4 * most else None
+
+    def confirm(self, found: Found, late: bool) -> Asking[bool]:
+        if late:
+            return False
+        question = replace(Question.about(found, self._facts.max_squared_norm), threshold=np.inf)
+        if len(self._price_swaps(found, question)):
+            return False
+        if not found.block.pool.is_complete:
+            yield from self._price_collection(found, question)
+        return self.is_settled
+
+    def _start(self, found: Found, question: Question) -> Positions:
+        """Where much is left open at a low θ, the search for sets gets more rows, those with the largest slopes among
+        them, and starts from what greedy finds in the whole pool."""
+        block, problem, effort = found.block, found.problem, self._effort
+        pool = block.pool
+        gap = (found.bound - found.value) / max(problem.spread, 1e-300)
+        if gap <= _LOOSE or problem.theta >= _LOOSE_THETA or len(pool) == len(block):
+            return _NOBODY
+        self._started = len(pool)
+        more = [block.where]
+        if problem.k <= _FEW:
+            self.tries = pick_from_many(block, max(1, effort.first_rows // problem.k), self._clock)
+            self.tries = self.tries[: max(2, min(effort.promising, _ROWS_OF_STARTS // problem.k))]
+            more += self.tries
+        wanted = min(len(pool), 128) - len(block)
+        if wanted > 0:
+            slopes = self._score(pool, question.w_dual)
+            slopes[block.where] = -np.inf
+            more.append(best(slopes, wanted))
+        return np.setdiff1d(np.concatenate(more), block.where)
+
+    # The collection
+
+    def _price_collection(self, found: Found, question: Question) -> Asking[int]:
+        """Ask for rows that matter, and take them into the pool; how many were new."""
+        for_set, for_bound = yield from self._reach(question)
+        settles = for_set.ceiling <= question.lowest
+        explores = not settles and self._explored < _EXPLORATIONS and self._facts.reaches
+        moving, unseen = _lead(for_bound, question.threshold, self._effort.fetched)
+        pool = found.block.pool
+        held = np.sort(pool.ids)
+        if explores:
+            self._explored += 1
+            wanted = np.union1d(_lead(for_set, -np.inf, _LEADING)[0], moving)
+        else:
+            wanted = for_set.above(question.lowest)
+            wanted = wanted[find_outside(held, wanted)]
+            if not settles or len(wanted) > self._effort.fetched:
+                wanted, settles = yield from self._reach_by_member(question, wanted if settles else None)
+            wanted = np.union1d(wanted, moving)
+        wanted = wanted[find_outside(held, wanted)]
+        rows = yield from Rows(wanted)
+        slopes, gains = question.find_slopes(rows), question.find_gains(wanted, rows)
+        gains[~pool.problem.constraints.admit(wanted, rows.astype(np.float64) @ self._problem.query)] = -np.inf
+        self._lower(found, slopes, unseen + 0.5 * self._problem.coupling * self._facts.max_squared_norm)
+        gaining = gains > question.least_gain
+        self.is_settled = bool(settles and not gaining.any())
+        helping = gaining | (slopes > found.result.threshold) | explores
+        return self._admit(pool, wanted[helping], rows[helping])
+
+    def _admit(self, pool: Pool, ids: Ids, rows: Array) -> int:
+        """Take those rows into the pool that may be in a set."""
+        kept = pool.problem.constraints.admit(ids, rows.astype(np.float64) @ self._problem.query)
+        return pool.take(ids[kept], rows[kept])
+
+    def _take(self, pool: Pool, ids: Ids) -> Asking[int]:
+        new = ids[find_outside(np.sort(pool.ids), ids)]
+        return self._admit(pool, new, (yield from Rows(new)))
+
+    def _reach(self, question: Question) -> Asking[tuple[Reached, Reached]]:
+        """The rows above the thresholds of set and bound: from an earlier pass if that suffices, else by a new one."""
+        directions, thresholds, facts = question.directions, question.thresholds, self._facts
+        if not facts.reaches:
+            wanted = min(facts.most_rows, max(self._effort.priced, 4 * self._problem.k))
+            found = yield from Top(directions, wanted)
+            every = found.ids.shape[1] == facts.size
+            for_set, for_bound = (
+                Reached(ids, scores, -np.inf if every else float(scores[-1]))
+                for ids, scores in zip(found.ids, found.scores, strict=True)
+            )
+            return for_set, for_bound
+        known = [next((r for r in self._regions if question.is_answered_by(r, n)), None) for n in (0, 1)]
+        if all(region is not None for region in known):
+            near = [
+                region.ids[region.near(w, float(threshold))]
+                for region, w, threshold in zip(known, directions, thresholds, strict=True)
+                if region is not None
+            ]
+            within = np.union1d(*near)
+            for_set, for_bound = yield from Above(directions, thresholds, np.full(2, facts.size), within)
+            return for_set, for_bound
+        margin = _MARGIN * self._problem.coupling * np.sqrt(self._problem.k)
+        most = np.full(2, max(self._effort.fetched, facts.size // _REMEMBERED))
+        for_set, for_bound = yield from Above(directions, thresholds - margin, most)
+        self._regions = self._regions[:1]
+        for direction, reached in zip(directions, (for_set, for_bound), strict=True):
+            self._remember(direction, reached)
+        return for_set, for_bound
+
+    def _reach_by_member(self, question: Question, within: Ids | None) -> Asking[tuple[Ids, bool]]:
+        """Too many rows are above the lowest member: those that come near any one member's floor.
+
+        Also whether these are all.
+        """
+        free = np.flatnonzero(question.floors < np.inf)
+        if len(free) == 0:
+            return np.empty(0, dtype=np.int64), True
+        directions = self._problem.replacement_directions(question.members)[free]
+        floors = question.floors[free] + question.least_gain
+        if self._facts.reaches:
+            near = yield from Above(directions, floors, np.full(len(free), self._effort.fetched), within)
+            complete = all(n.ceiling <= floor for n, floor in zip(near, floors, strict=True))
+            return np.unique(np.concatenate([n.ids for n in near])), complete
+        found = yield from Top(directions, min(self._facts.most_rows, self._problem.k + 4))
+        return np.unique(found.ids[found.scores > floors[:, None]]), True
+
+
+def _lead(found: Reached, threshold: float, most: int) -> tuple[Ids, float]:
+    """The rows above a threshold, no more than so many of the best; and a score that no other row exceeds."""
+    above = np.flatnonzero(found.at_most > threshold)
+    ceiling = max(found.ceiling, threshold) if threshold > -np.inf else found.ceiling
+    if len(above) > most:
+        order = best(found.at_most[above], most + 1)
+        ceiling = max(ceiling, float(found.at_most[above[order[-1]]]))
+        above = above[order[:most]]
+    return found.ids[above], ceiling

@@ -1,0 +1,86 @@
+"""Greedy over all rows of a pool, most of which are in no block: sets to start from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from breadth.arrays import Array, Mask, Positions, Vector
+from breadth.clock import Clock
+from breadth.feasible import NO_RULES, addable
+from breadth.picking import spread_firsts
+from breadth.problem import sharpen
+from breadth.solve.block import Block
+from breadth.solve.partial import Scored
+from breadth.solve.pool import Pool
+
+_ROUNDING = 2e-7
+"""What float32 arithmetic changes in a cosine: a pair in doubt counts as too close."""
+
+
+def pick_sets(block: Block, firsts: Positions, shares: Vector, clock: Clock) -> list[Positions]:
+    """Pick k rows of the pool beside the locked ones, each time the one with the largest marginal value that may join.
+
+    firsts   the first rows, one for each start, if they may be in a set
+    shares   what share of the relevance counts, for each start
+
+    Sets are positions in the pool. They are shorter where no further row may join; once the time is up there is none.
+    """
+    pool, problem, constraints = block.pool, block.problem, block.problem.constraints
+    rules = constraints.number(pool.ids, problem.k) if constraints.limits_sets else NO_RULES
+    locked = block.where[block.locked]
+    merits = shares[:, None] * problem.linear(pool.scores)
+    shut = np.zeros(merits.shape, dtype=bool)
+    sets = np.full((len(firsts), problem.k), -1, dtype=np.int64)
+    for size in range(problem.k):
+        if clock.is_over():
+            return []
+        going = np.flatnonzero(sets[:, size - 1] >= 0) if size else np.arange(len(firsts))
+        for start in going.tolist():
+            closed = shut[start] | ~addable(rules, sets[start, :size], len(pool), problem.k)
+            wanted = locked[size] if size < len(locked) else firsts[start] if size == len(locked) else -1
+            if wanted < 0 or (closed[wanted] and size >= len(locked)):
+                wanted = -1 if closed.all() else int(np.argmax(np.where(closed, -np.inf, merits[start])))
+            sets[start, size] = wanted
+        last = sets[going, size]
+        going, last = going[last >= 0], last[last >= 0]
+        if len(going) == 0 or size + 1 == problem.k:
+            break
+        cosines = pool.multiply(pool.flat[last])
+        costs = sharpen(cosines, problem.sharpness)
+        free = constraints.forgive(pool.ids[last], pool.ids)
+        merits[going] -= problem.coupling * (costs if free is None else np.where(free, 0.0, costs))
+        shut[going] |= _find_conflicts(pool, last, cosines)
+    return [chosen[chosen >= 0] for chosen in sets]
+
+
+def _find_conflicts(pool: Pool, last: Positions, cosines: Array) -> Mask:
+    """Which rows may not be in one set with each of these."""
+    constraints = pool.problem.constraints
+    if not constraints.limits_pairs:
+        return np.zeros(cosines.shape, dtype=bool)
+    return constraints.clash(Scored(pool.ids[last], pool.ids, cosines, _ROUNDING))
+
+
+def pick_from_many(block: Block, count: int, clock: Clock) -> list[Positions]:
+    """Sets of k rows from `count` first rows, each with all and with half of the relevance; the best of them first."""
+    pool = block.pool
+    firsts = np.repeat(spread_firsts(pool.scores, count), 2)
+    sets = pick_sets(block, firsts, np.tile([1.0, 0.5], len(firsts) // 2), clock)
+    whole = [chosen for chosen in sets if len(chosen) == block.problem.k]
+    return sorted(whole, key=lambda chosen: -block.problem.value(pool.exact(chosen), pool.ids[chosen]))
+
+
+def pick_one(block: Block, clock: Clock) -> Positions:
+    """Greedy on F from the most relevant row that is allowed; as many rows as fit."""
+    found = pick_sets(block, np.array([int(np.argmax(block.pool.scores))]), np.ones(1), clock)
+    return found[0] if found else np.empty(0, dtype=np.int64)
+
+
+def find_addition(block: Block, chosen: Positions) -> int:
+    """The position in the pool of the row with the largest marginal value that may join a set; -1 if there is none."""
+    pool, problem, where, k = block.pool, block.problem, block.where[chosen], len(chosen) + 1
+    cosines = pool.multiply(pool.flat[where])
+    closed = ~addable(problem.constraints.number(pool.ids, k), where, len(pool), k)
+    closed |= _find_conflicts(pool, where, cosines).any(axis=0)
+    merits = problem.linear(pool.scores) - problem.coupling * sharpen(cosines, problem.sharpness).sum(axis=0)
+    return -1 if closed.all() else int(np.argmax(np.where(closed, -np.inf, merits)))
