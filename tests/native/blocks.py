@@ -32,7 +32,14 @@ class Case:
 
     def block(self, core: ModuleType):
         return core.Block.make(
-            self.linear, self.gram, self.k, self.coupling, *self.rules, self.shift, self.supply, False
+            self.linear,
+            self.gram,
+            self.k,
+            self.coupling,
+            *self.rules,
+            self.shift,
+            self.supply,
+            bool(self.rng.integers(2)),
         )
 
     @property

@@ -71,10 +71,7 @@ def _renumber(pairs: Ids, ids: Ids) -> Ids:
 def _mark(named: Ids, left: Ids, right: Ids) -> Mask:
     """Which pairs (left, right) are named, in either order."""
     mask = np.zeros((len(left), len(right)), dtype=bool)
-    places: dict[int, int] = {identity: place for place, identity in enumerate(left.tolist())}
-    others: dict[int, int] = {identity: place for place, identity in enumerate(right.tolist())}
     for pair in named.tolist():
         for one, other in (pair, pair[::-1]):
-            if one in places and other in others:
-                mask[places[one], others[other]] = True
+            mask[np.ix_(left == one, right == other)] = True
     return mask

@@ -18,6 +18,7 @@ class Effort:
     """How far `Block.solve` goes. The fields are those of `breadth.solve.effort`, and:
 
     full         whether to search on after the first set and the first bound
+    last         whether to do so even if rows outside matter: there will be no others
     prove        seconds for branch and bound
     closed       a gap that counts as closed, on the scale of F
     least_gain   what a swap must gain
@@ -25,6 +26,7 @@ class Effort:
     """
 
     full: bool
+    last: bool
     starts: int
     rough: float
     fine: float
@@ -90,12 +92,14 @@ class Block:
         budget: float = ...,
         shift: Vector | None = None,
         supply: float = ...,
+        plain: bool = False,
         by_direction: bool = False,
     ) -> Block:
         """A block of rows, and which sets of them are allowed (`breadth.feasible.Rules`).
 
         shift          a diagonal d with S - diag(d) positive semidefinite; None where S is so itself
         supply         what a row outside is worth at the most; -∞ if there is none
+        plain          sharpness 1: only the diagonal 0 is both cheap and good
         by_direction   rows outside are priced by a direction: bounds are then about the rows of the block alone
         """
 

@@ -58,7 +58,7 @@ struct PyBlock {
 PyBlock make_block(Vector<double> linear, Lines<const float> gram, int k, double coupling, Maybe<Matrix<uint8_t>> apart,
                    Maybe<Vector<int32_t>> group, Maybe<Vector<int32_t>> most, Maybe<Vector<int32_t>> least,
                    Maybe<Vector<uint8_t>> locked, Maybe<Vector<double>> cost, double budget,
-                   Maybe<Vector<double>> shift, double supply, bool by_direction) {
+                   Maybe<Vector<double>> shift, double supply, bool plain, bool by_direction) {
     PyBlock made{linear, gram, apart, group, most, least, locked, cost, shift, {}};
     const size_t n = linear.shape(0);
     breadth::Block& block = made.block;
@@ -83,6 +83,7 @@ PyBlock make_block(Vector<double> linear, Lines<const float> gram, int k, double
     block.shift = point(made.shift, n, "shift must have an entry for each row");
     block.has_supply = std::isfinite(supply);
     block.supply = block.has_supply ? supply : breadth::NEVER;
+    block.plain = plain;
     block.by_direction = by_direction;
     require(!block.rules.group == !block.rules.most, "group and most belong together");
     for (size_t i = 0; block.rules.group && i < n; i++)
@@ -214,7 +215,7 @@ NB_MODULE(_core, m) {
     using breadth::Result;
     nb::class_<Effort>(m, "Effort")
         .def(nb::init<>())
-        .def_rw("full", &Effort::full).def_rw("starts", &Effort::starts).def_rw("rough", &Effort::rough)
+        .def_rw("full", &Effort::full).def_rw("last", &Effort::last).def_rw("starts", &Effort::starts).def_rw("rough", &Effort::rough)
         .def_rw("fine", &Effort::fine).def_rw("tabu", &Effort::tabu).def_rw("tight_rows", &Effort::tight_rows)
         .def_rw("eigen", &Effort::eigen).def_rw("decided", &Effort::decided).def_rw("looks", &Effort::looks)
         .def_rw("prove", &Effort::prove).def_rw("closed", &Effort::closed).def_rw("least_gain", &Effort::least_gain)
@@ -233,7 +234,7 @@ NB_MODULE(_core, m) {
         .def_static("make", &make_block, "linear"_a, "gram"_a, "k"_a, "coupling"_a, "apart"_a = nb::none(),
                     "group"_a = nb::none(), "most"_a = nb::none(), "least"_a = nb::none(), "locked"_a = nb::none(),
                     "cost"_a = nb::none(), "budget"_a = breadth::ALWAYS, "shift"_a = nb::none(),
-                    "supply"_a = -INFINITY, "by_direction"_a = false)
+                    "supply"_a = -INFINITY, "plain"_a = false, "by_direction"_a = false)
         .def("solve", &solve, "effort"_a, "starts"_a, "x"_a = nb::none(), "seconds"_a = 1e9)
         .def("bound_at", &bound_at, "x"_a, "further"_a, "unseen"_a)
         .def("pick", &pick, "merits"_a, "coupling"_a, "given"_a);

@@ -183,13 +183,16 @@ Relaxed search_price(const Form& form, Relaxed lowest, const Aim& aim, Clock& cl
     for (double cost : form.cost)
         if (cost > 0.0) cheapest = std::min(cheapest, cost);
     for (double slope : lowest.slope) steepest = std::max(steepest, std::fabs(slope));
-    if (cheapest == ALWAYS) return lowest;
+    if (cheapest == ALWAYS || multiply_lines(form.cost.data(), lowest.x.data(), form.size()) <= form.budget)
+        return lowest;  // it costs nothing to keep the budget
     const std::vector<double> start = lowest.x;
+    Aim near = aim;  // a price that is far off need not be known well
+    near.closed = std::max(aim.closed, aim.share * (lowest.bound - aim.best));
     double low = 0.0, high = steepest / cheapest;
     for (int number = 0; number < PRICES && high > 0.0 && !clock.is_over(); number++) {
         double prices[2] = {low + 0.382 * (high - low), low + 0.618 * (high - low)}, bounds[2];
         for (int side = 0; side < 2; side++) {
-            Relaxed tried = climb(put_price(form, prices[side]), start, aim, clock);
+            Relaxed tried = climb(put_price(form, prices[side]), start, near, clock);
             bounds[side] = tried.bound;
             if (tried.bound < lowest.bound) lowest = std::move(tried);
         }

@@ -30,6 +30,7 @@ _ROWS_AT_ONCE = 16_384
 @dataclass
 class Effort:
     full: bool = True
+    last: bool = False
     starts: int = 4
     rough: float = 0.1
     fine: float = 0.003
@@ -100,6 +101,7 @@ class Block:
         budget: float = np.inf,
         shift: Any = None,
         supply: float = -np.inf,
+        plain: bool = False,
         by_direction: bool = False,
     ) -> Block:
         block = Block(linear, gram, k, coupling, Rules(apart, group, most, least, locked, cost, budget))
@@ -171,7 +173,7 @@ class Block:
             start = x
         share = effort.fine if effort.full and self.by_direction else effort.rough
         self._bound(parts, start, found, share, effort.closed, deadline)
-        if effort.full and not found.needs_more and found.bound - found.value > effort.closed:
+        if effort.full and (effort.last or not found.needs_more) and found.bound - found.value > effort.closed:
             for merits, coupling in self._starts(effort.starts, found.x):
                 self._offer(found, self.pick(merits, coupling, self.locked), effort, deadline)
             found.bound = max(found.bound, found.value)

@@ -41,7 +41,7 @@ class Solver {
         if (!found_.complete) return std::move(found_);
         bound_first(x);
         bool outside = found_.outside;
-        if (effort_.full && !needs_more(outside) && is_open()) search_on();
+        if (effort_.full && (effort_.last || !needs_more(outside)) && is_open()) search_on();
         found_.needs_more = needs_more(outside);
         if (effort_.prove > 0.0 && is_open() && !found_.outside && !block_.by_direction) prove();
         found_.late = clock_.is_over() && is_open();
@@ -176,16 +176,15 @@ class Solver {
         std::vector<int> every(block_.n);
         std::iota(every.begin(), every.end(), 0);
         // Rows that conflict count as dissimilar beside a diagonal, which can make the bound looser.
-        bool plain = block_.by_direction || block_.rules.apart;
-        Form form = make_form(block_, parts_, every, plain ? Diagonal::none : Diagonal::dominant,
+        Form form = make_form(block_, parts_, every, block_.plain || block_.rules.apart ? Diagonal::none : Diagonal::dominant,
                               std::vector<double>(block_.n, 1.0), clock_);
-        double share = effort_.full && block_.by_direction ? effort_.fine : effort_.rough;
+        double share = effort_.full && block_.plain ? effort_.fine : effort_.rough;
         bool given = int(x.size()) == block_.n && parts_.single && locked_.empty();
         Relaxed relaxed = relax(form, given ? x : indicate(every), aim(share, true), clock_);
         found_.bound = relaxed.bound;
         found_.threshold = relaxed.threshold;
         if (block_.k == 1 && !block_.has_supply && is_trivial()) found_.bound = found_.value;
-        if (open_gap() > 1.0 && no_pair_gains())  // far from converged: relevance alone may say more
+        if (open_gap() > 1.0 && !some_pair_gains())  // far from converged: relevance alone may say more
             found_.bound = std::min(found_.bound, judge({block_.linear, block_.linear + block_.n}, block_.k, parts_,
                                                         block_.has_supply, block_.supply, nullptr));
         found_.outside = block_.has_supply && relaxed.outside;
@@ -194,10 +193,10 @@ class Solver {
         found_.slope = std::move(relaxed.slope);
     }
 
-    bool no_pair_gains() const {
+    bool some_pair_gains() const {
         for (int i = 0; i < block_.n; i++)
-            if (*std::min_element(block_.line(i), block_.line(i) + block_.n) < 0.0f) return false;
-        return true;
+            if (*std::min_element(block_.line(i), block_.line(i) + block_.n) < 0.0f) return true;
+        return false;
     }
 
     // Whether rows outside may improve the set by a swap, or raise the bound, unless none can be in a better set.
@@ -220,8 +219,7 @@ class Solver {
         for (int again = 0; again < 2 && is_open() && !clock_.is_over(); again++) {
             if (!block_.by_direction) {
                 found_.outside = outside_at_first;
-                tighten();
-                if (!is_open() || decide()) return;
+                if (tighten()) return;
             }
             if (again == 1) return;
             double before = found_.value;
@@ -244,16 +242,19 @@ class Solver {
     }
 
     // Bound the rows that can be in a better set with one diagonal after the other, each time leaving some out.
-    void tighten() {
+    // Whether the set is proved to be the best.
+    bool tighten() {
         std::vector<int> where = list_survivors();
         std::vector<double> x;
         for (int i : where) x.push_back(found_.x[i]);
         for (Diagonal diagonal : {Diagonal::dominant, Diagonal::even, Diagonal::even}) {
             if (!is_open() || int(where.size()) > effort_.tight_rows || clock_.is_over()) break;
+            if (diagonal == Diagonal::dominant && block_.plain) continue;
             if (diagonal == Diagonal::even && open_gap() < effort_.eigen) break;
             bound_tighter(where, x, diagonal, aim(effort_.fine, found_.outside));
+            if (!is_open() || decide(where)) return true;
         }
-        left_ = std::move(where);
+        return !is_open() || decide(where);
     }
 
     Form bound_tighter(std::vector<int>& where, std::vector<double>& x, Diagonal diagonal, const Aim& aim) {
@@ -272,11 +273,12 @@ class Solver {
         return form;
     }
 
-    // Go through all sets of the rows that are left, where these are few.
-    bool decide() {
-        if (found_.outside || int(left_.size()) > effort_.decided || block_.k > FEW) return false;
+    // Go through all sets of the rows that are left, where these are few: again only where far fewer are left.
+    bool decide(const std::vector<int>& left) {
+        if (found_.outside || int(left.size()) > std::min(effort_.decided, tried_ / 2) || block_.k > FEW) return false;
+        tried_ = int(left.size());
         std::vector<int> best = found_.chosen;
-        found_.decided = go_through(block_, left_, best, found_.value, 0.5 * effort_.closed, effort_.looks, clock_);
+        found_.decided = go_through(block_, left, best, found_.value, 0.5 * effort_.closed, effort_.looks, clock_);
         found_.chosen = best;
         if (found_.decided) found_.bound = std::min(found_.bound, found_.value + 0.5 * effort_.closed);
         return found_.decided;
@@ -383,7 +385,8 @@ class Solver {
     const Effort& effort_;
     Clock& clock_;
     Parts parts_;
-    std::vector<int> locked_, left_;
+    std::vector<int> locked_;
+    int tried_ = 1 << 30;  // rows whose sets were gone through in vain
     Result found_;
     int64_t numbers_ = 0;
 };

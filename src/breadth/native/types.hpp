@@ -56,6 +56,7 @@ struct Block {
     const double* shift = nullptr;  // a diagonal d with s - diag(d) positive semidefinite; null where s is so itself
     bool has_supply = false;    // whether rows outside the block may be in a set
     double supply = NEVER;      // what such a row is worth at the most
+    bool plain = false;         // sharpness 1: only the diagonal 0 is both cheap and good
     bool by_direction = false;  // rows outside are priced by a direction: the bound is then about the block alone
 
     const float* line(int row) const { return gram + row * stride; }
@@ -65,6 +66,7 @@ struct Block {
 // How far to go. Gaps are on the scale of F; `spread` is the unit of open gaps.
 struct Effort {
     bool full = true;         // whether to search on after the first set and the first bound
+    bool last = false;        // whether to do so even if rows outside matter: there will be no others
     int starts = 4;           // greedy sets to start from
     double rough = 0.1;       // duality gap of the first relaxation, as a share of what is open
     double fine = 0.003;      // the same for the later ones

@@ -137,7 +137,7 @@ class Block:
     def _make_core(self, problem: Problem, rules: Rules) -> core.Block:
         return core.Block.make(
             self.linear if problem is self.problem else problem.linear(self.relevance), self._sharp, problem.k,
-            problem.coupling, *rules, self.shift, self.supply, self.by_direction,
+            problem.coupling, *rules, self.shift, self.supply, problem.sharpness == 1, self.by_direction,
         )  # fmt: skip
 
     def resize(self, k: int) -> None:

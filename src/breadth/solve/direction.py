@@ -10,6 +10,7 @@ from breadth.altering import alter
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.clock import Clock
 from breadth.oracles.protocol import Facts, Reached
+from breadth.picking import spread_firsts
 from breadth.problem import Problem
 from breadth.ranking import best
 from breadth.requests import Above, Asking, Rows, Top
@@ -18,7 +19,7 @@ from breadth.solve.effort import Effort
 from breadth.solve.found import Found
 from breadth.solve.pool import Pool, fetch_rows, find_outside
 from breadth.solve.question import Question, Region
-from breadth.solve.starts import pick_from_many, pick_one
+from breadth.solve.starts import pick_from_many, pick_one, pick_sets
 
 _NOBODY: Positions = np.empty(0, dtype=np.int64)
 _LEADING = 1024
@@ -30,6 +31,9 @@ swap moves w by at most twice 2(1-θ)."""
 _LOOSE, _LOOSE_THETA, _FEW, _ROWS_OF_STARTS = 0.02, 0.65, 64, 256
 """Above this open gap, below this θ and up to this k, the search for sets starts from greedy sets of the whole pool; so
 many rows of these enter the block."""
+_LOW_THETA, _FAR, _SMALL, _FAR_STARTS, _FAR_ROWS = 0.45, 25, 6, 16, 32
+"""Below this θ and up to this k, the collection is searched for the rows that greedy would take next: from so many first
+rows, for so many rows each; for a small k after every pick."""
 _ROUNDING = 1e-6
 """What float32 arithmetic changes in a score, relative to the length of the direction."""
 
@@ -43,6 +47,7 @@ class ByDirection:
         self._problem, self._facts, self._effort, self._clock = problem, facts, effort, clock
         self.tries: list[Positions] = []
         self._started = 0
+        self._at_once = False
         self._bound = np.inf
         self._largest: Array | None = None
         self._regions: list[Region] = []
@@ -50,7 +55,7 @@ class ByDirection:
         self._by_member = False
         self._before = self._last = np.inf
         self._idle, self._value = 0, -np.inf
-        self.full = self.is_settled = False
+        self.full = self.last = self.is_settled = False
 
     # The pool
 
@@ -70,10 +75,12 @@ class ByDirection:
             count = max(64, 2 * problem.k)
             every = len(pool) <= 2 * count
             where = np.arange(len(pool)) if every else np.union1d(np.arange(pool.named), best(pool.scores, count))
-            block = Block(pool, where, by_direction=True)
+            self._at_once = every and pool.is_complete and problem.theta >= _LOOSE_THETA
+            block = Block(pool, where, by_direction=not self._at_once)
             if np.isfinite(problem.constraints.budget):
                 self._fit_budget(block)
             block.pool.largest = self._largest
+        self.full = self._at_once
         if block.pool.is_complete:
             self._bound_by_relevance(block.pool.scores)
         elif block.pool.largest is not None:
@@ -158,6 +165,9 @@ class ByDirection:
 
     def price(self, found: Found, late: bool) -> Asking[Positions | None]:
         self._follow(found.problem)
+        if self._at_once:  # the core had every row, and all its effort
+            self.is_settled, self._bound = True, min(self._bound, found.bound)
+            return None
         question = Question.about(found, self._facts.max_squared_norm)
         while True:
             more = self._price_pool(found, question)
@@ -165,14 +175,14 @@ class ByDirection:
                 return more
             if not self.full:
                 self.full = True
-                return self._start(found, question)
+                return (yield from self._start(found, question))
             pool = found.block.pool
             if pool.is_complete or late:
                 self.is_settled = pool.is_complete
                 return None
             if self.is_settled and len(pool) > self._started > 0:
-                more = self._start(found, question)
-                if len(more):
+                more = yield from self._start(found, question)
+                if len(more) or self.tries:
                     return more
             new = yield from self._price_collection(found, question)
             if not self._goes_on(new):
@@ -238,6 +248,8 @@ class ByDirection:
         self._bound = min(self._bound, self._last)
 
     def enclose(self, found: Found, most: int) -> Asking[Block | None]:
+        if self._at_once:
+            return found.block
         pool, question = found.block.pool, Question.about(found, self._facts.max_squared_norm)
         half = 0.5 * found.problem.coupling * self._facts.max_squared_norm
         cut = found.result.threshold - (self._last - found.value) - 1e-5 * found.problem.k
@@ -277,18 +289,22 @@ class ByDirection:
             yield from self._price_collection(found, question)
         return self.is_settled
 
-    def _start(self, found: Found, question: Question) -> Positions:
+    def _start(self, found: Found, question: Question) -> Asking[Positions]:
         """Where much is left open at a low θ, the search for sets gets more rows, those with the largest slopes among
         them, and starts from what greedy finds in the whole pool."""
         block, problem, effort = found.block, found.problem, self._effort
         pool = block.pool
         gap = (found.bound - found.value) / max(problem.spread, 1e-300)
-        if gap <= _LOOSE or problem.theta >= _LOOSE_THETA or len(pool) == len(block):
+        if gap <= _LOOSE or problem.theta >= _LOOSE_THETA:
             return _NOBODY
+        if self._started == 0 and problem.k <= _FAR and problem.theta < _LOW_THETA and not pool.is_complete:
+            yield from self._search_far(block)
         self._started = len(pool)
         more = [block.where]
         if problem.k <= _FEW:
-            self.tries = pick_from_many(block, max(1, effort.first_rows // problem.k), self._clock)
+            work = len(pool) * (pool.flat.shape[1] + 32) * problem.k
+            count = max(1, effort.first_rows // problem.k, effort.products // work)
+            self.tries = pick_from_many(block, count, self._clock)
             self.tries = self.tries[: max(2, min(effort.promising, _ROWS_OF_STARTS // problem.k))]
             more += self.tries
         wanted = min(len(pool), 128) - len(block)
@@ -297,6 +313,21 @@ class ByDirection:
             slopes[block.where] = -np.inf
             more.append(best(slopes, wanted))
         return np.setdiff1d(np.concatenate(more), block.where)
+
+    def _search_far(self, block: Block) -> Asking[None]:
+        """Bring rows into the pool that greedy would take next, after its first rows from several starts."""
+        pool, problem = block.pool, block.problem
+        steps = range(1, problem.k) if problem.k <= _SMALL else (1, max(2, problem.k // 3))
+        shares = np.tile([1.0, 0.5], _FAR_STARTS)
+        for step in steps:
+            firsts = np.repeat(spread_firsts(pool.scores, _FAR_STARTS), 2)
+            sets = pick_sets(block, firsts, shares[: len(firsts)], self._clock, step)
+            sums = [pool.exact(chosen).sum(axis=0) for chosen in sets]
+            if not sums:
+                return
+            directions = np.array([problem.direction(v, share) for v, share in zip(sums, shares, strict=False)])
+            found = yield from Top(directions, min(self._facts.most_rows, step + _FAR_ROWS))
+            yield from self._take(pool, np.unique(found.ids))
 
     # The collection
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from breadth.checks import check_number
 from breadth.errors import InputError
 from breadth.native import core
@@ -65,6 +67,8 @@ class Effort:
 
     first_rows: int = 96
     """First rows times k for greedy sets of the whole pool, where much is left open at a low θ."""
+    products: int = 1 << 25
+    """Products of coordinates that these may take in any case: more first rows where the pool is small."""
     promising: int = 16
     """The best of these sets, which the local search starts from."""
 
@@ -74,11 +78,13 @@ class Effort:
     rounds: int = 60
     """Rounds after which the work ends, for safety."""
 
-    def for_core(self, problem: Problem) -> core.Effort:
+    def for_core(self, problem: Problem, prove: float = 0.0) -> core.Effort:
         """The same for one query, as the core reads it."""
         made = core.Effort()
         made.starts, made.rough, made.fine = self.starts, self.rough, self.fine
         made.tight_rows, made.eigen, made.decided, made.looks = self.tight_rows, self.eigen, self.decided, self.looks
+        if problem.sharpness == 1 and prove == 0.0:  # its eigenvalue gains little
+            made.eigen = np.inf
         made.tabu = self.tabu * 3 if problem.sharpness == 1 and problem.theta < 0.65 else self.tabu
         made.closed, made.least_gain = RESOLUTION * problem.scale, GAIN * (1.0 + problem.k)
         made.spread = max(problem.spread, 1e-300)

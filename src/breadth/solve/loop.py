@@ -65,8 +65,8 @@ def solve_block(
 ) -> core.Result:
     """One call of the core, from the set and the relaxation that there are."""
     block.supply = pricing.supply(block)
-    how = effort.for_core(block.problem)
-    how.full, how.prove = pricing.full, prove
+    how = effort.for_core(block.problem, prove)
+    how.full, how.last, how.prove = pricing.full, pricing.last, prove
     starts, x = [block.find(where) for where in pricing.tries if len(where) == block.problem.k], None
     pricing.tries = []
     if found is not None and len(found.chosen) == block.problem.k:

@@ -35,6 +35,7 @@ class Pricing(Protocol):
     name         what it is called in `stats`
     tries        sets (positions in the pool, all of them in the block) to start the next search from
     full         whether the core is to search for sets with all its effort now
+    last         whether there will be no further rows
     is_settled   whether no exchange of a member with a row outside gains
     may_enclose  whether the core can do more with a block that holds every row that can be in a better set
     gave_up      why it ended where nothing was settled
@@ -43,6 +44,7 @@ class Pricing(Protocol):
     name: str
     tries: list[Positions]
     full: bool
+    last: bool
     is_settled: bool
     may_enclose: bool
     gave_up: str
@@ -81,7 +83,7 @@ class ByRelevance:
         self._problem, self._facts, self._effort, self._clock = problem, facts, effort, clock
         self.tries: list[Positions] = []
         self._count = self._next = 0
-        self.is_settled = False
+        self.is_settled = self.last = False
 
     def open(self, before: Block | None) -> Asking[Block]:
         effort, k = self._effort, self._problem.k
@@ -132,8 +134,10 @@ class ByRelevance:
         if self.is_settled or late:
             return None
         more = yield from self.grow(found.block)
-        ended = self.supply(found.block) < found.block.supply  # no further row may be in a set: solve again
-        return more if len(more) or ended else None
+        if len(more) or not self.last:  # the block is solved once more when it is known that there are no others
+            self.last = len(more) == 0
+            return more
+        return None
 
     def bound(self, found: Found) -> float:
         return found.bound

@@ -14,6 +14,8 @@ from breadth.solve.found import Found
 from breadth.solve.loop import solve_block
 from breadth.solve.pricing import Pricing
 
+_FEW = 16
+"""Members of a set, at the most, for which the core goes through all sets of a few rows."""
 _MOST_ROWS = 512
 """Rows that can be in a better set, at the most, for a proof."""
 
@@ -21,14 +23,20 @@ _MOST_ROWS = 512
 def close_gap(found: Found, pricing: Pricing, facts: Facts, clock: Clock, effort: Effort, prove: float) -> Asking[None]:
     """Lower the bound, in place, until it meets the set or the time is up; a better set met on the way is kept.
 
-    Without `prove` seconds this is done only where it takes no more than the bound itself did.
+    Without `prove` seconds this is done only where so few rows can be in a better set that all their sets can be gone
+    through.
     """
     if found.is_closed and facts.exact and prove > 0.0:
         found.stopped = found.stats["stopped"] = "optimal"
-    if found.is_closed or not found.swap_optimal or clock.is_over() or not (prove > 0.0 or pricing.may_enclose):
+    if (
+        found.is_closed
+        or not found.swap_optimal
+        or clock.is_over()
+        or not (prove > 0.0 or (pricing.may_enclose and found.problem.k <= _FEW))
+    ):
         return
     limit = clock.within(prove) if prove > 0.0 else clock
-    most = _MOST_ROWS if prove > 0.0 else effort.tight_rows
+    most = _MOST_ROWS if prove > 0.0 else effort.decided
     if prove > 0.0:
         yield from _grow_until_closed(found, pricing, limit, effort, most)
     block = yield from pricing.enclose(found, most)

@@ -17,8 +17,10 @@ _ROUNDING = 2e-7
 """What float32 arithmetic changes in a cosine: a pair in doubt counts as too close."""
 
 
-def pick_sets(block: Block, firsts: Positions, shares: Vector, clock: Clock) -> list[Positions]:
-    """Pick k rows of the pool beside the locked ones, each time the one with the largest marginal value that may join.
+def pick_sets(
+    block: Block, firsts: Positions, shares: Vector, clock: Clock, count: int | None = None
+) -> list[Positions]:
+    """Pick k rows of the pool, or only the first `count`, beside the locked ones, each time the one with the largest marginal value that may join.
 
     firsts   the first rows, one for each start, if they may be in a set
     shares   what share of the relevance counts, for each start
@@ -26,30 +28,37 @@ def pick_sets(block: Block, firsts: Positions, shares: Vector, clock: Clock) -> 
     Sets are positions in the pool. They are shorter where no further row may join; once the time is up there is none.
     """
     pool, problem, constraints = block.pool, block.problem, block.problem.constraints
+    count = problem.k if count is None else count
     rules = constraints.number(pool.ids, problem.k) if constraints.limits_sets else NO_RULES
     locked = block.where[block.locked]
-    merits = shares[:, None] * problem.linear(pool.scores)
-    shut = np.zeros(merits.shape, dtype=bool)
-    sets = np.full((len(firsts), problem.k), -1, dtype=np.int64)
-    for size in range(problem.k):
+    merits = shares[:, None] * problem.linear(pool.scores)  # -∞ where a row may not join: it never may again
+    merits[:, ~addable(rules, locked[:0], len(pool), problem.k)] = -np.inf
+    starts = np.arange(len(firsts))
+    sets = np.full((len(firsts), count), -1, dtype=np.int64)
+    for size in range(count):
         if clock.is_over():
             return []
-        going = np.flatnonzero(sets[:, size - 1] >= 0) if size else np.arange(len(firsts))
-        for start in going.tolist():
-            closed = shut[start] | ~addable(rules, sets[start, :size], len(pool), problem.k)
-            wanted = locked[size] if size < len(locked) else firsts[start] if size == len(locked) else -1
-            if wanted < 0 or (closed[wanted] and size >= len(locked)):
-                wanted = -1 if closed.all() else int(np.argmax(np.where(closed, -np.inf, merits[start])))
-            sets[start, size] = wanted
-        last = sets[going, size]
-        going, last = going[last >= 0], last[last >= 0]
-        if len(going) == 0 or size + 1 == problem.k:
+        picks = np.full(len(firsts), locked[size]) if size < len(locked) else merits.argmax(axis=1)
+        if size == len(locked):
+            picks = np.where(merits[starts, firsts] > -np.inf, firsts, picks)
+        if size >= len(locked):
+            picks[merits[starts, picks] == -np.inf] = -1
+        sets[:, size] = picks
+        going = np.flatnonzero(picks >= 0)
+        last = picks[going]
+        if len(going) == 0 or size + 1 == count:
             break
         cosines = pool.multiply(pool.flat[last])
-        costs = sharpen(cosines, problem.sharpness)
         free = constraints.forgive(pool.ids[last], pool.ids)
-        merits[going] -= problem.coupling * (costs if free is None else np.where(free, 0.0, costs))
-        shut[going] |= _find_conflicts(pool, last, cosines)
+        costs = sharpen(cosines, problem.sharpness)
+        left = merits[going] - problem.coupling * (costs if free is None else np.where(free, 0.0, costs))
+        if constraints.limits_sets:
+            closed = _find_conflicts(pool, last, cosines)
+            for place, start in enumerate(going.tolist()):
+                closed[place] |= ~addable(rules, sets[start, : size + 1], len(pool), problem.k)
+            left[closed] = -np.inf
+        merits[going] = left
+        merits[going, last] = -np.inf
     return [chosen[chosen >= 0] for chosen in sets]
 
 
