@@ -34,6 +34,8 @@ many rows of these enter the block."""
 _LOW_THETA, _FAR, _SMALL, _FAR_STARTS, _FAR_ROWS = 0.45, 25, 6, 16, 32
 """Below this θ and up to this k, the collection is searched for the rows that greedy would take next: from so many first
 rows, for so many rows each; for a small k after every pick."""
+_GROWN = 1.125
+"""A block that has grown by so much is searched for sets once more at the end."""
 _ROUNDING = 1e-6
 """What float32 arithmetic changes in a score, relative to the length of the direction."""
 
@@ -47,7 +49,9 @@ class ByDirection:
         self._problem, self._facts, self._effort, self._clock = problem, facts, effort, clock
         self.tries: list[Positions] = []
         self._started = 0
-        self._at_once = False
+        self._at_once = self._ended = False
+        self._searched = 0
+        self.search = True
         self._bound = np.inf
         self._largest: Array | None = None
         self._regions: list[Region] = []
@@ -164,6 +168,21 @@ class ByDirection:
                 return more
 
     def price(self, found: Found, late: bool) -> Asking[Positions | None]:
+        searched, was_full, rows = self.search, self.full, len(found.block)
+        if self._ended and found.value <= self._value:
+            return None
+        if searched:
+            self._searched = rows
+        more = yield from self._price(found, late)
+        # For large sets the search is long: it is made when it begins, and at the end.
+        self.search = found.problem.k <= _FEW or bool(self.tries) or not was_full
+        self._ended = more is None and not (late or searched) and self.full and rows > _GROWN * self._searched
+        if self._ended:
+            self.search = True
+            return _NOBODY
+        return more
+
+    def _price(self, found: Found, late: bool) -> Asking[Positions | None]:
         self._follow(found.problem)
         if self._at_once:  # the core had every row, and all its effort
             self.is_settled, self._bound = True, min(self._bound, found.bound)

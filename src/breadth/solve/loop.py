@@ -67,6 +67,8 @@ def solve_block(
     block.supply = pricing.supply(block)
     how = effort.for_core(block.problem, prove)
     how.full, how.last, how.prove = pricing.full, pricing.last, prove
+    if not pricing.search:
+        how.starts = how.tabu = 0
     starts, x = [block.find(where) for where in pricing.tries if len(where) == block.problem.k], None
     pricing.tries = []
     if found is not None and len(found.chosen) == block.problem.k:

@@ -36,6 +36,7 @@ class Pricing(Protocol):
     tries        sets (positions in the pool, all of them in the block) to start the next search from
     full         whether the core is to search for sets with all its effort now
     last         whether there will be no further rows
+    search       whether to start and to search anew then, or to go on with the set that there is
     is_settled   whether no exchange of a member with a row outside gains
     may_enclose  whether the core can do more with a block that holds every row that can be in a better set
     gave_up      why it ended where nothing was settled
@@ -45,6 +46,7 @@ class Pricing(Protocol):
     tries: list[Positions]
     full: bool
     last: bool
+    search: bool
     is_settled: bool
     may_enclose: bool
     gave_up: str
@@ -77,7 +79,7 @@ class Pricing(Protocol):
 class ByRelevance:
     """The block is the beginning of a pool of the most relevant rows."""
 
-    name, full, may_enclose, gave_up = "relevance", True, False, "rows"
+    name, full, search, may_enclose, gave_up = "relevance", True, True, False, "rows"
 
     def __init__(self, problem: Problem, facts: Facts, effort: Effort, clock: Clock) -> None:
         self._problem, self._facts, self._effort, self._clock = problem, facts, effort, clock
@@ -103,17 +105,11 @@ class ByRelevance:
 
     def _advance(self, pool: Pool, count: int) -> Positions:
         """The next rows of the pool. Exact copies of a row are left out where they cannot stand beside it."""
-        start, self._next = self._next, min(len(pool), self._next + count)
-        where = np.arange(start, self._next)
-        if not pool.problem.constraints.merges_copies:
-            return where
-        while True:
-            kept = where[~pool.are_copies(where)]
-            missing = count - len(kept)
-            if missing <= 0 or self._next == len(pool):
-                return kept
-            stop = min(len(pool), self._next + missing)
-            where, self._next = np.concatenate((kept, np.arange(self._next, stop))), stop
+        where = np.arange(self._next, len(pool))
+        if pool.problem.constraints.merges_copies:
+            where = where[~pool.are_copies(where)]
+        self._next = int(where[count]) if len(where) > count else len(pool)
+        return where[:count]
 
     def supply(self, block: Block) -> float:
         beyond = block.pool.scores[self._next :]
