@@ -32,8 +32,8 @@ _LOOSE, _LOOSE_THETA, _FEW, _ROWS_OF_STARTS = 0.02, 0.65, 64, 256
 """Above this open gap, below this θ and up to this k, the search for sets starts from greedy sets of the whole pool; so
 many rows of these enter the block."""
 _LOW_THETA, _FAR, _SMALL, _FAR_STARTS, _FAR_ROWS = 0.45, 25, 6, 16, 32
-"""Below this θ and up to this k, the collection is searched for the rows that greedy would take next: from so many first
-rows, for so many rows each; for a small k after every pick."""
+"""Below this θ and up to this k, the collection is searched for the rows that greedy would take next: from so many
+first rows, for so many rows each; for a small k after every pick."""
 _GROWN = 1.125
 """A block that has grown by so much is searched for sets once more at the end."""
 _ROUNDING = 1e-6

@@ -20,7 +20,8 @@ _ROUNDING = 2e-7
 def pick_sets(
     block: Block, firsts: Positions, shares: Vector, clock: Clock, count: int | None = None
 ) -> list[Positions]:
-    """Pick k rows of the pool, or only the first `count`, beside the locked ones, each time the one with the largest marginal value that may join.
+    """Pick k rows of the pool, or only the first `count`, beside the locked ones: each time the one with the largest
+    marginal value that may join.
 
     firsts   the first rows, one for each start, if they may be in a set
     shares   what share of the relevance counts, for each start
