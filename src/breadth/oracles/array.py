@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from breadth.arrays import Array, Ids, Vector
 from breadth.checks import check_lengths, check_relevance, check_vectors, square_lengths
 from breadth.native import core
 from breadth.oracles import sweep
+from breadth.oracles.sweep import Floats
 from breadth.ranking import Leaders, best
 
 _BLOCK_NUMBERS = 1 << 25
@@ -148,20 +150,15 @@ class ArrayOracle:
 
     def _block_scores(self, directions: Array, start: int, stop: int, out: Array) -> Array:
         """Write the inner products of rows start … stop - 1 with each direction into `out` (b, stop - start)."""
-        block = self._rows_between(start, stop)
-        d = block.shape[1]
+        stored, d = self._array[start:stop], self._array.shape[1]
         inside = np.ascontiguousarray(directions[:, :d], dtype=self._compute)
-        if self._prefers_sweep(block, directions) and out.dtype == np.float32:
-            single, result = inside.astype(np.float32, copy=False), out.view(np.float32)
-            sweep.sweep(
-                len(block),
-                _SWEPT_ROWS,
-                lambda a, b: core.scan(block[a:b], None, single, result[:, a:b]),
-            )
+        if self._prefers_sweep(stored, directions) and out.dtype == np.float32:
+            self._sweep(stored, inside.astype(np.float32, copy=False), out.view(np.float32))
         elif len(directions) == 1:
-            out[0] = block @ inside[0]
+            out[0] = self._rows_between(start, stop) @ inside[0]
         else:
             # BLAS is fastest on tall blocks times few columns. Small blocks are transposed within the cache.
+            block = self._rows_between(start, stop)
             columns = inside.T
             step = max(1, _TURN_NUMBERS // d)
             for first in range(0, len(block), step):
@@ -172,9 +169,17 @@ class ArrayOracle:
 
     @staticmethod
     def _prefers_sweep(block: Array, directions: Array) -> bool:
-        """Return whether compiled code scores these rows. BLAS is slow when a few directions share a pass."""
-        plain = block.dtype == np.float32 and block.flags.c_contiguous and block.size >= _SWEPT_NUMBERS
-        return plain and len(directions) <= sweep.FUSED
+        """Return whether the core scores these rows. BLAS is slow when a few directions share a pass."""
+        narrow = block.dtype in (np.float32, np.float16) and block.dtype.isnative
+        return narrow and block.flags.c_contiguous and block.size >= _SWEPT_NUMBERS and len(directions) <= sweep.FUSED
+
+    @staticmethod
+    def _sweep(block: Array, directions: Floats, out: Floats) -> None:
+        """Let the core score rows, on all cores of the machine; halves are not widened before."""
+        halves = block.dtype == np.float16
+        rows: Any = block.view(np.uint16) if halves else block
+        scan: Callable[..., None] = core.scan_halves if halves else core.scan
+        sweep.sweep(len(block), _SWEPT_ROWS, lambda a, b: scan(rows[a:b], None, directions, out[:, a:b]))
 
     def _check_lengths(self) -> float:
         """Check that every row is finite and of unit length. Return the largest |‖e_i‖² - 1|."""
