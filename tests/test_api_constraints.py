@@ -13,6 +13,7 @@ import breadth
 from breadth import ArrayOracle, InputError, metrics
 from breadth.methods.registry import METHODS
 from breadth.settings import DEFAULT, PAPER
+from tests import cores
 from tests.allowed import Case, random_case
 from tests.oracles.test_wrappers import SearchOnly
 from tests.synthetic import clustered, isotropic, query_near, unit
@@ -341,7 +342,7 @@ def test_along_a_frontier_neither_relevance_nor_redundancy_falls(sharpness, numb
             E, q, k=6, theta=found.theta, sharpness=sharpness, **{"distinct": 1.0, "keep_best": False, **limits}
         )
         assert found.certificate.bound >= alone.objective - 2e-6
-        assert found.objective >= alone.objective - 1e-4
+        assert found.objective >= alone.objective - (1e-4 if cores.IS_COMPILED else 5e-3)
     if "distinct" not in limits and not limits.get("keep_best"):
         ranked = breadth.select(E, q, k=6, method="topk", **limits)
         assert curve.top_relevance == pytest.approx(ranked.relevance)

@@ -104,6 +104,7 @@ def test_scores_from_outside(rng):
     assert by_scores.certificate.gap < 0.2
 
 
+@cores.needs_compiled
 @given(instances(max_n=11, thetas=st.floats(0, 0.98)))
 def test_proving_ends_at_the_optimum(case):
     best = dense.optimum(case.E, case.c, case.k, case.theta) / (case.k * (case.k - 1))
@@ -114,6 +115,7 @@ def test_proving_ends_at_the_optimum(case):
     assert found.stats["stopped"] == "optimal"
 
 
+@cores.needs_compiled
 def test_proving_on_a_larger_collection(rng):
     """Survivors outside memory have to be fetched: the same optimum on every kind of oracle."""
     effort = Effort(held=200, whole=100)

@@ -246,8 +246,8 @@ class Block:
     def _starts(self, count: int, x: Vector) -> list[tuple[Vector, float]]:
         """Merits to pick by: the relaxation's, and those of F with another first row each."""
         found = [(x, 0.0)]
-        order = best(self.linear, min(count, self.size))
-        for number, row in enumerate(order.tolist()):
+        order = best(self.linear, min(count, self.size)).tolist() if count else []
+        for number, row in enumerate(order):
             merits = self.linear * (0.5 if number % 2 else 1.0)
             merits[row] = 1e150
             found.append((merits, self.coupling))

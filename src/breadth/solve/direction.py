@@ -233,7 +233,8 @@ class ByDirection:
         if len(near) > 4 * most:
             near = near[np.argpartition(-slopes[near], 4 * most)[: 4 * most]]
         exact = question.find_slopes(pool.rows[near])
-        raising = near[exact > found.result.threshold + 1e-9 * (1.0 + problem.k)]
+        # The block has its pairs in float32.
+        raising = near[exact > found.result.threshold + 1e-7 * (1.0 + problem.k)]
         if len(raising) == 0:
             self._lower(found, exact)
         if len(raising) or not self.full:
