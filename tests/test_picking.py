@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from breadth import Problem
 from breadth.clock import Clock
-from breadth.picking import pick_aligned, pick_greedily, spread_firsts
+from breadth.picking import pick_greedily, spread_firsts
 from tests import dense
 from tests.strategies import instances
 from tests.synthetic import isotropic, query_near
@@ -63,20 +63,11 @@ def test_each_pick_has_the_largest_marginal_value(case, data):
         assert picks[size] == np.flatnonzero(copies)[0]
 
 
-@pytest.mark.usefixtures("core")
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_aligned_picks_aim_their_sum_at_the_query(rng, dtype):
-    E = isotropic(rng, 40, 12)
-    q = query_near(rng, E).astype(np.float64)
-    assert list(pick_aligned(Problem(q, 9, 0.4), E.astype(dtype))) == dense.vrsd(E.astype(np.float64), q, 9)
-
-
 def test_when_the_time_is_up_the_rest_is_filled(rng):
     E = isotropic(rng, 30, 8).astype(np.float64)
     problem = Problem(query_near(rng, E), 7, 0.3)
     order = list(np.argsort(-(E @ problem.query)))
     over = Clock(0.0)
-    assert list(pick_aligned(problem, E, over)) == order[:7]
     (picks,) = pick_greedily(problem, E, np.array([4]), clock=over)
     assert list(picks) == [4, *[i for i in order if i != 4][:6]]
 

@@ -68,28 +68,6 @@ def _pick_best(
     return int(close[np.argmax(marginal(linear, similarity, problem.coupling))])
 
 
-def pick_aligned(problem: Problem, rows: Array, clock: Clock = NO_LIMIT) -> Positions:
-    """Positions of k rows: each time the one that turns the sum of the picks most towards the query (VRSD).
-
-    Once the time is up the rest is filled with the most relevant rows.
-    """
-    relevance = _relevance(problem, rows)
-    along = np.zeros(len(rows))  # similarity of each row to the sum of the picks
-    picks = np.empty(problem.k, dtype=np.int64)
-    merits = relevance.copy()
-    towards = squared = 0.0
-    for size in range(problem.k):
-        problem.allowed.bar(merits, picks[:size])
-        pick = picks[size] = int(np.argmax(merits))
-        if clock.is_over():
-            continue
-        towards += float(relevance[pick])
-        squared += 2.0 * float(along[pick]) + 1.0
-        along += multiply(rows, rows[pick])
-        merits = (towards + relevance) / np.sqrt(np.maximum(squared + 2.0 * along + 1.0, 1e-9))
-    return picks
-
-
 def spread_firsts(relevance: Array, count: int) -> Positions:
     """Where to start from: half of them the most relevant rows, half spread over all relevances."""
     if count == 1:

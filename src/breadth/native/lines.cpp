@@ -56,14 +56,6 @@ double multiply_exactly(const float* row, const double* direction, int64_t n) {
 }
 
 BREADTH_CLONES
-float multiply_rows(const float* one, const float* other, int64_t n) {
-    float total = 0.0f;
-#pragma omp simd reduction(+ : total)
-    for (int64_t i = 0; i < n; i++) total += one[i] * other[i];
-    return total;
-}
-
-BREADTH_CLONES
 void multiply_three(const float* const rows[3], const float* const columns[3], int64_t n, float out[9]) {
     const float *a = rows[0], *b = rows[1], *c = rows[2], *u = columns[0], *v = columns[1], *w = columns[2];
     float au = 0, av = 0, aw = 0, bu = 0, bv = 0, bw = 0, cu = 0, cv = 0, cw = 0;

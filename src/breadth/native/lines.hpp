@@ -26,7 +26,6 @@ void add_line(double* out, const float* line, double factor, int n);            
 void add_lines(double* out, const float* plus, const float* minus, double factor, int n);  // out += factor * (plus - minus)
 double multiply_lines(const double* one, const double* other, int n);
 double multiply_exactly(const float* row, const double* direction, int64_t n);
-float multiply_rows(const float* one, const float* other, int64_t n);
 
 // Inner products of three rows with three others: out[3 * r + c].
 void multiply_three(const float* const rows[3], const float* const columns[3], int64_t n, float out[9]);

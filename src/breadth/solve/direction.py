@@ -56,7 +56,6 @@ class ByDirection:
         self._largest: Array | None = None
         self._regions: list[Region] = []
         self._explored = 0
-        self._by_member = False
         self._before = self._last = np.inf
         self._idle, self._value = 0, -np.inf
         self.full = self.last = self.is_settled = False

@@ -50,9 +50,7 @@ class Question:
         if (free := problem.constraints.forgive(found.ids, found.ids)) is not None:
             merits += problem.coupling * np.where(free, problem.similarities(members, members), 0.0).sum(axis=1)
         floors = floor(merits, own, problem.coupling)
-        lowest = floors - problem.coupling * np.sqrt(own * max_squared_norm)
-        stays = np.isin(found.chosen, block.locked)
-        floors[stays] = lowest[stays] = np.inf
+        floors[np.isin(found.chosen, block.locked)] = np.inf
         threshold = found.result.threshold - 0.5 * problem.coupling * max_squared_norm
         return cls(
             problem,
@@ -60,7 +58,7 @@ class Question:
             members,
             floors,
             w_set,
-            float(lowest.min()),
+            problem.lowest_marginal(floors, own, max_squared_norm),
             problem.direction(u),
             threshold,
             max_squared_norm,
