@@ -201,19 +201,36 @@ class Constraints:
         for wish in self.wishes if len(pins.left) else ():
             reason = wish.contradict(pins)
             if reason is not None:
-                raise InputError(f"pinned and {wish.arguments[-1]} contradict each other: {reason}")
+                raise InputError(f"pinned and {wish.limit} contradict each other: {reason}")
+        missing, left = sum(self._count_missing(pins.left).values()), k - len(pins.left)
+        if missing > left and len(pins.left):
+            raise InputError(
+                f"pinned and at_least contradict each other: of k={k} rows, pinned leaves {left}, but at_least still "
+                f"asks for {missing}"
+            )
+
+    def _count_missing(self, ids: Ids) -> dict[Any, int]:
+        """How many rows of which groups a set still needs beside these rows."""
+        labelled = self.label(ids)
+        if labelled is None or not labelled[2]:
+            return {}
+        counts = Counter(labelled[0].tolist())
+        return {label: need - counts[label] for label, need in labelled[2].items() if counts[label] < need}
+
+    def _list_others(self) -> str:
+        """The arguments, other than groups, that keep rows out."""
+        return ", ".join(sorted({wish.limit for wish in self.wishes if not wish.needs}))
 
     def find_lack(self, ids: Ids) -> str | None:
         """The group of which these rows are too few, as a sentence; None if there is none."""
-        labelled = self.label(ids)
-        if labelled is None or not labelled[2]:
-            return None
-        counts = Counter(labelled[0].tolist())
-        lacking = [(label, need) for label, need in labelled[2].items() if counts[label] < need]
-        if not lacking:
-            return None
-        label, need = lacking[0]
-        return f"at_least asks for {need} rows of the group {label!r}, but only {counts[label]} may be chosen"
+        missing = self._count_missing(ids)
+        for wish in self.wishes if missing else ():
+            for label, need in wish.needs.items():
+                if label in missing:
+                    others = self._list_others()
+                    there = f"only {need - missing[label]} may be chosen" + (f" with {others}" if others else "")
+                    return f"at_least asks for {need} rows of the group {label!r}, but {there}"
+        return None
 
     def check_needs(self, ids: Ids) -> None:
         """Raise an error that names a group of which these rows are too few."""
@@ -228,14 +245,13 @@ class Constraints:
     def say_nothing_fits(self, seen: int) -> InputError:
         """The error where no row at all may be in a set; `seen`: how many were looked at."""
         if self.has_needs:
-            others = sorted({name for wish in self.wishes if not wish.needs for name in wish.arguments})
             return NothingAllowedError(
-                f"no set has as many rows of each group as at_least asks for: {', '.join(others)} forbid it",
+                f"no set of k rows has as many of each group as at_least asks for and keeps to {self._list_others()}",
                 ("at_least",),
             )
         told = [(wish, wish.say_why_empty()) for wish in self.wishes]
         reasons = "; ".join(reason for _, reason in told if reason is not None)
-        because = tuple(wish.arguments[-1] for wish, reason in told if reason is not None)
+        because = tuple(wish.limit for wish, reason in told if reason is not None)
         return NothingAllowedError(f"no row of the collection may be in a set ({seen} looked at): {reasons}", because)
 
 

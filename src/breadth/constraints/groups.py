@@ -40,8 +40,10 @@ class Groups(Constraint):
     def read(cls, given: Given, scope: Scope) -> Groups | None:
         groups, at_least, per_group = (given.get(name) for name in cls.arguments)
         why = "groups= labels the rows, per_group= and at_least= say how many of one label"
-        if at_least is None or groups is None:
-            check_together(groups=groups, per_group=per_group if at_least is None else at_least, why=why)
+        if at_least is None:
+            check_together(groups=groups, per_group=per_group, why=why)
+        else:
+            check_together(groups=groups, at_least=at_least, why=why)
         if groups is None:
             return None
         room = NO_LIMIT if per_group is None else check_count(per_group, "per_group")

@@ -24,13 +24,13 @@ class NamedPairs(Constraint):
     apart: Ids
     unlike: Ids
 
-    arguments = ("apart", "unlike")
+    arguments = ("unlike", "apart")
     of_pairs = True
     forgives = True
 
     @classmethod
     def read(cls, given: Given, scope: Scope) -> NamedPairs | None:
-        apart, unlike = (_read_pairs(given.get(name), name, scope) for name in cls.arguments)
+        unlike, apart = (_read_pairs(given.get(name), name, scope) for name in cls.arguments)
         return cls(apart, unlike) if len(apart) or len(unlike) else None
 
     def renumber(self, ids: Ids) -> NamedPairs:
@@ -55,11 +55,11 @@ def _read_pairs(value: Any, name: str, scope: Scope) -> Ids:
         return np.empty((0, 2), dtype=np.int64)
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise InputError(f"{name} must be a list of pairs of row ids, got {value!r}")
-    pairs = [read_ids(pair, name, scope) for pair in value]
+    pairs = list(value)
     for pair in pairs:
-        if len(pair) != 2:
-            raise InputError(f"{name} must be a list of pairs of row ids, got {pair.tolist()!r} among them")
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        if not isinstance(pair, Iterable) or isinstance(pair, (str, bytes)) or len(list(pair)) != 2:
+            raise InputError(f"{name} must be a list of pairs of row ids, got {pair!r} among them")
+    return np.array([read_ids(pair, name, scope) for pair in pairs], dtype=np.int64).reshape(-1, 2)
 
 
 def _renumber(pairs: Ids, ids: Ids) -> Ids:

@@ -82,6 +82,11 @@ class Constraint:
     budget: float = np.inf
     """What the costs of a set may sum to; see `cost`."""
 
+    @property
+    def limit(self) -> str:
+        """The argument that keeps rows out, for messages: the last one."""
+        return self.arguments[-1]
+
     @classmethod
     def read(cls, given: Given, scope: Scope) -> Constraint | None:
         """Check the arguments. Return the constraint, or None if nothing was asked for."""

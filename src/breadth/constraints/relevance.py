@@ -14,9 +14,10 @@ from breadth.errors import InputError
 
 @dataclass(frozen=True)
 class Floor(Constraint):
-    """No row with a relevance below `least`."""
+    """No row with a relevance below `least`. `asked_as`: the argument that it comes from."""
 
     least: float
+    asked_as: str = "floor"
 
     arguments = ("floor",)
     options = (Option("floor", float, "least relevance of a passage", ("--floor", "--min-score")),)
@@ -29,6 +30,10 @@ class Floor(Constraint):
 
     def admit(self, ids: Ids, relevance: Array) -> Mask:
         return np.asarray(relevance >= self.least)
+
+    @property
+    def limit(self) -> str:
+        return self.asked_as
 
     def say_why_empty(self) -> str:
         return f"floor={self.least:g} is above the relevance of every row"
@@ -57,7 +62,7 @@ class OnTopic(Constraint):
 
     def fix(self, kth: float) -> Floor | None:
         """A floor. If the k-th largest relevance is not positive, nothing is on topic, and this says nothing."""
-        return Floor(self.share * kth) if kth > 0.0 else None
+        return Floor(self.share * kth, "on_topic") if kth > 0.0 else None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.checks import check_choice, check_count, check_number
 from breadth.clock import NO_LIMIT, Clock
-from breadth.methods.frank_wolfe_on_pool import Step, run_on_pool
+from breadth.methods.frank_wolfe_on_pool import Step, climb_on_pool
 from breadth.methods.topk import take_most_relevant
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
@@ -61,7 +61,7 @@ def frank_wolfe(
     if not problem.is_plain:
         relaxation = Relaxation(problem, penalty)
         return (
-            yield from run_on_pool(
+            yield from climb_on_pool(
                 problem, facts, clock, penalty, init == "topk", lambda move, t: rule(move, t, relaxation, eigenvalue),
                 max_iterations, ZERO_GAP,
             )

@@ -44,7 +44,7 @@ class _Run:
     """The smallest gradient that a row of any vertex had."""
 
 
-def run_on_pool(
+def climb_on_pool(
     problem: Problem,
     facts: Facts,
     clock: Clock,

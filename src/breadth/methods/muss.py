@@ -14,7 +14,6 @@ from breadth.constraints import NO_CONSTRAINTS
 from breadth.drivers import run
 from breadth.errors import InputError
 from breadth.oracles.protocol import Facts, Oracle, describe
-from breadth.picking import pick_greedily
 from breadth.problem import Problem
 from breadth.ranking import best
 from breadth.requests import Asking, Rows, Scores
@@ -23,6 +22,7 @@ from breadth.solve.block import Block
 from breadth.solve.conclude import conclude_on_block
 from breadth.solve.pick import first_count
 from breadth.solve.pool import Pool
+from breadth.solve.starts import pick_one
 
 _SAMPLE_PER_CLUSTER = 64
 _ROUNDS = 10
@@ -83,7 +83,7 @@ def muss(
         members = np.flatnonzero(label == cluster)
         if len(members) > problem.k:
             rows = yield from Rows(members.astype(np.int64))
-            members = members[_pick(replace(problem, constraints=NO_CONSTRAINTS), rows, problem.k)]
+            members = members[_pick(replace(problem, constraints=NO_CONSTRAINTS), rows)]
         union.append(members)
     ids = np.unique(np.concatenate(union)).astype(np.int64)
     stats: dict[str, object] = {"clusters": len(present), "chosen_clusters": len(picked), "union": len(ids)}
@@ -92,7 +92,7 @@ def muss(
     if within:
         return (yield from _conclude_within(problem, relevance, ids, stats))
     rows = np.asarray((yield from Rows(ids)), dtype=np.float64)
-    final = _pick(problem, rows, problem.k)
+    final = _pick(problem, rows)
     return conclude(problem, ids[final], rows[final], "muss", picked_in_order=True, stats=stats)
 
 
@@ -114,10 +114,11 @@ def _conclude_within(problem: Problem, relevance: Array, union: Ids, stats: dict
     return conclude_on_block(block, picks, "muss", stats)
 
 
-def _pick(problem: Problem, rows: Array, count: int) -> Positions:
+def _pick(problem: Problem, rows: Array) -> Positions:
     """Greedy on F over some rows, from the most relevant one."""
-    first = np.array([np.argmax(rows @ problem.query)])
-    return np.asarray(pick_greedily(problem, rows, first, count=count)[0])
+    scores = np.asarray(rows @ problem.query, dtype=np.float64)
+    everyone = np.arange(len(rows))
+    return pick_one(Block(Pool(problem, everyone, rows, scores, 0, -np.inf), everyone[:1]), NO_LIMIT)
 
 
 def _make_clusters(
@@ -180,4 +181,4 @@ def _choose_clusters(
     medians: Vector = np.array([np.median(group) for group in groups])
     rows = np.column_stack((centres[present], medians))
     outer = replace(Problem.from_scores(centres.shape[1], wanted, problem.theta), sharpness=problem.sharpness)
-    return present[_pick(outer, rows, wanted)]
+    return present[_pick(outer, rows)]

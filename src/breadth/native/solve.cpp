@@ -126,12 +126,25 @@ class Solver {
         return false;
     }
 
-    // Rows that conflict with few others first: more of them fit into one set.
+    // Each time the row that keeps out the fewest of the rows that may still join: more of them fit into one set.
     void pick_loneliest() {
-        std::vector<double> merits(block_.n, 0.0);
-        for (int i = 0; i < block_.n; i++)
-            for (int j = 0; j < block_.n; j++) merits[i] -= block_.rules.apart[int64_t(i) * block_.n + j];
-        std::vector<int> picks = pick_greedily(block_, merits.data(), 0.0, locked_);
+        Partial set(block_);
+        std::vector<int> picks = locked_, open;
+        for (int row : locked_) set.add(row);
+        while (set.size < block_.k && !clock_.is_over()) {
+            open.clear();
+            for (int i = 0; i < block_.n; i++)
+                if (set.may_add(i)) open.push_back(i);
+            int best = -1, least = 0;
+            for (int i : open) {
+                int kept_out = 0;
+                for (int j : open) kept_out += block_.rules.apart[int64_t(i) * block_.n + j];
+                if (best < 0 || kept_out < least) best = i, least = kept_out;
+            }
+            if (best < 0) break;
+            set.add(best);
+            picks.push_back(best);
+        }
         if (picks.size() <= found_.chosen.size()) return;
         if (int(picks.size()) == block_.k) offer(picks);
         else found_.chosen = picks;

@@ -10,16 +10,15 @@ from breadth.altering import alter
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.clock import Clock
 from breadth.oracles.protocol import Facts, Reached
-from breadth.picking import spread_firsts
 from breadth.problem import Problem
 from breadth.ranking import best
 from breadth.requests import Above, Asking, Rows, Top
 from breadth.solve.block import Block
-from breadth.solve.effort import Effort
+from breadth.solve.effort import LOOSE_THETA, LOW_THETA, Effort
 from breadth.solve.found import Found
 from breadth.solve.pool import Pool, fetch_rows, find_outside
 from breadth.solve.question import Question, Region
-from breadth.solve.starts import pick_from_many, pick_one, pick_sets
+from breadth.solve.starts import pick_from_many, pick_one, pick_sets, spread_firsts
 
 _NOBODY: Positions = np.empty(0, dtype=np.int64)
 _LEADING = 1024
@@ -28,14 +27,16 @@ _EXPLORATIONS = 2
 _REMEMBERED, _MARGIN = 16, 0.4
 """One row in so many is remembered at the most, and how far below the threshold rows are, as a multiple of 2(1-θ)√k: a
 swap moves w by at most twice 2(1-θ)."""
-_LOOSE, _LOOSE_THETA, _FEW, _ROWS_OF_STARTS = 0.02, 0.65, 64, 256
-"""Above this open gap, below this θ and up to this k, the search for sets starts from greedy sets of the whole pool; so
-many rows of these enter the block."""
-_LOW_THETA, _FAR, _SMALL, _FAR_STARTS, _FAR_ROWS = 0.45, 25, 6, 16, 32
-"""Below this θ and up to this k, the collection is searched for the rows that greedy would take next: from so many
-first rows, for so many rows each; for a small k after every pick."""
+_LOOSE, _FEW, _ROWS_OF_STARTS = 0.02, 64, 256
+"""Above this open gap and up to this k, and always at a low θ, the search for sets starts from greedy sets of the whole
+pool; so many rows of these enter the block."""
+_FAR, _SMALL, _FAR_STARTS, _FAR_ROWS = 25, 6, 16, 32
+"""For a low θ (a loose one, for a small k) and up to this k, the collection is searched for the rows that greedy would
+take next: from so many first rows, for so many rows each; for a small k after every pick."""
 _GROWN = 1.125
 """A block that has grown by so much is searched for sets once more at the end."""
+_CROWDED = 1024
+"""Where rows keep each other out, the block grows up to this many rows in search of k that do not."""
 _ROUNDING = 1e-6
 """What float32 arithmetic changes in a score, relative to the length of the direction."""
 
@@ -68,7 +69,7 @@ class ByDirection:
             block = before.at(problem)
         else:
             numbered = facts.scores_all or facts.reaches  # ids are then 0 … size-1
-            whole = effort.whole * (1 if problem.theta >= 0.45 else 3)
+            whole = effort.whole * (1 if problem.theta >= LOW_THETA else 3)
             first, ceiling = None, -np.inf
             if not numbered or facts.size > whole:
                 first, ceiling = yield from self._search_first()
@@ -78,12 +79,13 @@ class ByDirection:
             count = max(64, 2 * problem.k)
             every = len(pool) <= 2 * count
             where = np.arange(len(pool)) if every else np.union1d(np.arange(pool.named), best(pool.scores, count))
-            self._at_once = every and pool.is_complete and problem.theta >= _LOOSE_THETA
-            block = Block(pool, where, by_direction=not self._at_once)
+            block = Block(pool, where, by_direction=True)
             if np.isfinite(problem.constraints.budget):
                 self._fit_budget(block)
             block.pool.largest = self._largest
-        self.full = self._at_once
+        # A block of every row needs no pricing: the core has all it can know, and all its effort.
+        self._at_once = len(block) == len(block.pool) and block.pool.is_complete and problem.theta >= LOOSE_THETA
+        self.full, block.by_direction = self._at_once, not self._at_once
         if block.pool.is_complete:
             self._bound_by_relevance(block.pool.scores)
         elif block.pool.largest is not None:
@@ -158,8 +160,10 @@ class ByDirection:
     def grow(self, block: Block) -> Asking[Positions]:
         pool = block.pool
         while True:
-            chosen = pick_one(block, self._clock)
-            more = np.setdiff1d(chosen, block.where)
+            more = np.setdiff1d(pick_one(block, self._clock), block.where)
+            if len(more) == 0 and len(block) < _CROWDED and pool.problem.constraints.limits_pairs:
+                rest = np.setdiff1d(np.arange(len(pool)), block.where)
+                more = rest[best(pool.scores[rest], min(len(block), len(rest)))]
             if len(more) or pool.is_complete or len(pool) >= self._effort.most:
                 return more
             found = yield from Top(self._problem.query[None], min(4 * len(pool), self._facts.most_rows))
@@ -183,7 +187,7 @@ class ByDirection:
 
     def _price(self, found: Found, late: bool) -> Asking[Positions | None]:
         self._follow(found.problem)
-        if self._at_once:  # the core had every row, and all its effort
+        if self._at_once:
             self.is_settled, self._bound = True, min(self._bound, found.bound)
             return None
         question = Question.about(found, self._facts.max_squared_norm)
@@ -309,29 +313,36 @@ class ByDirection:
         return self.is_settled
 
     def _start(self, found: Found, question: Question) -> Asking[Positions]:
-        """Where much is left open at a low θ, the search for sets gets more rows, those with the largest slopes among
-        them, and starts from what greedy finds in the whole pool."""
-        block, problem, effort = found.block, found.problem, self._effort
-        pool = block.pool
+        """Where much is left open, the search for sets starts from what greedy finds in the whole pool. At a low θ it
+        gets more starts, and more rows: those with the largest slopes among them."""
+        block, problem = found.block, found.problem
+        pool, theta = block.pool, problem.theta
         gap = (found.bound - found.value) / max(problem.spread, 1e-300)
-        if gap <= _LOOSE or problem.theta >= _LOOSE_THETA:
+        if theta >= LOW_THETA and (gap <= _LOOSE or problem.k > _FEW):
             return _NOBODY
-        if self._started == 0 and problem.k <= _FAR and problem.theta < _LOW_THETA and not pool.is_complete:
+        low = LOOSE_THETA if problem.k <= _SMALL else LOW_THETA
+        if self._started == 0 and problem.k <= _FAR and theta < low and not pool.is_complete:
             yield from self._search_far(block)
         self._started = len(pool)
-        more = [block.where]
-        if problem.k <= _FEW:
-            work = len(pool) * (pool.flat.shape[1] + 32) * problem.k
-            count = max(1, effort.first_rows // problem.k, effort.products // work)
-            self.tries = pick_from_many(block, count, self._clock)
-            self.tries = self.tries[: max(2, min(effort.promising, _ROWS_OF_STARTS // problem.k))]
-            more += self.tries
+        self.tries = self._pick_starts(block, 4 if theta < LOW_THETA else 1)
+        more = [block.where, *self.tries]
         wanted = min(len(pool), 128) - len(block)
-        if wanted > 0:
+        if wanted > 0 and theta < LOOSE_THETA:
             slopes = self._score(pool, question.w_dual)
             slopes[block.where] = -np.inf
             more.append(best(slopes, wanted))
         return np.setdiff1d(np.concatenate(more), block.where)
+
+    def _pick_starts(self, block: Block, times: int) -> list[Positions]:
+        """The best of greedy's sets: `times` as many as at other θ."""
+        pool, problem, effort = block.pool, block.problem, self._effort
+        if problem.theta >= LOOSE_THETA:
+            return pick_from_many(block, 1, self._clock)
+        work = len(pool) * (pool.flat.shape[1] + 32) * problem.k
+        count = max(1, times * effort.first_rows // problem.k, times * effort.products // work)
+        return pick_from_many(block, count, self._clock)[
+            : max(2, min(times * effort.promising, _ROWS_OF_STARTS // problem.k))
+        ]
 
     def _search_far(self, block: Block) -> Asking[None]:
         """Bring rows into the pool that greedy would take next, after its first rows from several starts."""
@@ -370,21 +381,17 @@ class ByDirection:
         wanted = wanted[find_outside(held, wanted)]
         rows = yield from Rows(wanted)
         slopes, gains = question.find_slopes(rows), question.find_gains(wanted, rows)
-        gains[~pool.problem.constraints.admit(wanted, rows.astype(np.float64) @ self._problem.query)] = -np.inf
+        if not pool.problem.constraints.is_free:
+            gains[~pool.problem.constraints.admit(wanted, rows.astype(np.float64) @ self._problem.query)] = -np.inf
         self._lower(found, slopes, unseen + 0.5 * self._problem.coupling * self._facts.max_squared_norm)
         gaining = gains > question.least_gain
         self.is_settled = bool(settles and not gaining.any())
         helping = gaining | (slopes > found.result.threshold) | explores
-        return self._admit(pool, wanted[helping], rows[helping])
-
-    def _admit(self, pool: Pool, ids: Ids, rows: Array) -> int:
-        """Take those rows into the pool that may be in a set."""
-        kept = pool.problem.constraints.admit(ids, rows.astype(np.float64) @ self._problem.query)
-        return pool.take(ids[kept], rows[kept])
+        return pool.take(wanted[helping], rows[helping])
 
     def _take(self, pool: Pool, ids: Ids) -> Asking[int]:
         new = ids[find_outside(np.sort(pool.ids), ids)]
-        return self._admit(pool, new, (yield from Rows(new)))
+        return pool.take(new, (yield from Rows(new)))
 
     def _reach(self, question: Question) -> Asking[tuple[Reached, Reached]]:
         """The rows above the thresholds of set and bound: from an earlier pass if that suffices, else by a new one."""

@@ -19,6 +19,8 @@ RESOLUTION = 1e-7
 """A gap (reported scale) that counts as closed."""
 GAIN = 1e-7
 """A swap must gain more than this (times 1 + k), or rounding of the pair costs could run in circles."""
+LOOSE_THETA, LOW_THETA = 0.65, 0.45
+"""Below these θ the relaxation leaves much open, and relevance says little about which rows belong together."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,14 @@ class Effort:
 
     # The search for sets
     starts: int = 4
-    """Greedy sets that the local search starts from."""
+    """Greedy sets that the local search starts from; 32 times as many for θ < 0.45."""
     tabu: int = 500
     """Iterations of the tabu search for an open gap of 1, and at the most; otherwise times the root of the open gap.
     Three times as many for θ < 0.65."""
 
     first_rows: int = 96
-    """First rows times k for greedy sets of the whole pool, where much is left open at a low θ."""
+    """First rows times k for greedy sets of the whole pool, where much is left open at a low θ. For θ < 0.45 four times
+    as many, and so with the next two."""
     products: int = 1 << 25
     """Products of coordinates that these may take in any case: more first rows where the pool is small."""
     promising: int = 16
@@ -85,7 +88,10 @@ class Effort:
         made.tight_rows, made.eigen, made.decided, made.looks = self.tight_rows, self.eigen, self.decided, self.looks
         if problem.sharpness == 1 and prove == 0.0:  # its eigenvalue gains little
             made.eigen = np.inf
-        made.tabu = self.tabu * 3 if problem.sharpness == 1 and problem.theta < 0.65 else self.tabu
+        if problem.theta < LOW_THETA:
+            made.starts *= 32
+        loose = problem.theta < (LOOSE_THETA if problem.sharpness == 1 else LOW_THETA)
+        made.tabu = self.tabu * 3 if loose else self.tabu
         made.closed, made.least_gain = RESOLUTION * problem.scale, GAIN * (1.0 + problem.k)
         made.spread = max(problem.spread, 1e-300)
         return made

@@ -85,14 +85,18 @@ class Pool:
         return out
 
     def take(self, ids: Ids, rows: Array) -> int:
-        """Hold further rows that may be in a set; how many of them were new."""
+        """Hold those of these rows that may be in a set and are not held yet; how many these are."""
         new = find_outside(np.sort(self.ids), ids)
-        if len(new):
-            fresh, names = rows[new], ids[new]
-            self.ids = np.concatenate((self.ids, names))
-            self.rows = np.concatenate((self.rows, fresh))
-            self.scores = np.concatenate((self.scores, fresh.astype(np.float64) @ self.problem.query))
-        return len(new)
+        ids, rows = ids[new], rows[new]
+        scores = _score(self.problem, rows)
+        if not self.problem.constraints.is_free:
+            kept = self.problem.constraints.admit(ids, scores)
+            ids, rows, scores = ids[kept], rows[kept], scores[kept]
+        if len(ids):
+            self.ids = np.concatenate((self.ids, ids))
+            self.rows = np.concatenate((self.rows, rows))
+            self.scores = np.concatenate((self.scores, scores))
+        return len(ids)
 
     def are_copies(self, where: Positions) -> Mask:
         """Which rows are exact copies of the one before them in the pool. Copies are equally relevant: neighbours."""

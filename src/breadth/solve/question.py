@@ -72,11 +72,14 @@ class Question:
     def find_gains(self, ids: Ids, rows: Array) -> Vector:
         """What each row, none of them in the set, gains by the best swap that is allowed, in float64."""
         wide = np.asarray(rows, dtype=np.float64)
-        cosines = self.problem.cosines(wide, self.members)
-        gains = exchange_gain((wide @ self.w_set)[:, None], cosines, self.floors, self.problem.coupling)
+        merits, best = wide @ self.w_set, np.full(len(rows), -np.inf)
+        near = np.flatnonzero(merits > self.lowest)  # no other row gains
+        cosines = self.problem.cosines(wide[near], self.members)
+        gains = exchange_gain(merits[near, None], cosines, self.floors, self.problem.coupling)
         if self.problem.constraints.limits_sets:
-            gains[~self._may_replace(ids, cosines)] = -np.inf
-        return np.asarray(gains.max(axis=1, initial=-np.inf))
+            gains[~self._may_replace(ids[near], cosines)] = -np.inf
+        best[near] = gains.max(axis=1, initial=-np.inf)
+        return best
 
     def _may_replace(self, ids: Ids, cosines: Vector) -> Mask:
         """(rows, members): which rows may take the place of which member."""

@@ -7,7 +7,6 @@ import numpy as np
 from breadth.arrays import Array, Mask, Positions, Vector
 from breadth.clock import Clock
 from breadth.feasible import NO_RULES, addable
-from breadth.picking import spread_firsts
 from breadth.problem import sharpen
 from breadth.solve.block import Block
 from breadth.solve.partial import Scored
@@ -63,6 +62,17 @@ def pick_sets(
     return [chosen[chosen >= 0] for chosen in sets]
 
 
+def spread_firsts(relevance: Array, count: int) -> Positions:
+    """Where to start from: half of them the most relevant rows, half spread over all relevances."""
+    if count == 1:
+        return np.array([np.argmax(relevance)])
+    order = np.argsort(-relevance, kind="stable")
+    count = min(count, len(order))
+    near = (count + 1) // 2
+    spread = np.linspace(near, len(order) - 1, count - near).astype(np.int64)
+    return np.asarray(order[np.concatenate((np.arange(near), spread))], dtype=np.int64)
+
+
 def _find_conflicts(pool: Pool, last: Positions, cosines: Array) -> Mask:
     """Which rows may not be in one set with each of these."""
     constraints = pool.problem.constraints
@@ -92,5 +102,6 @@ def find_addition(block: Block, chosen: Positions) -> int:
     cosines = pool.multiply(pool.flat[where])
     closed = ~addable(problem.constraints.number(pool.ids, k), where, len(pool), k)
     closed |= _find_conflicts(pool, where, cosines).any(axis=0)
+    closed[block.where] = True  # the core has said that none of these may
     merits = problem.linear(pool.scores) - problem.coupling * sharpen(cosines, problem.sharpness).sum(axis=0)
     return -1 if closed.all() else int(np.argmax(np.where(closed, -np.inf, merits)))
