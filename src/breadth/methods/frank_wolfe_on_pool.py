@@ -79,14 +79,7 @@ def climb_on_pool(
         if enough or count >= MOST or clock.is_over():
             break
         count *= 2
-    chosen = block.pick(run.x, 0.0)
-    chosen = first if len(chosen) < len(first) else chosen
-    while len(chosen) < block.asked:  # what the rules, or the rest of the budget, still allow
-        longer = block.extend(chosen)
-        if len(longer) == len(chosen):
-            break
-        chosen = longer
-        block.resize(len(chosen))
+    chosen = _round(block, run.x, first)
     integral = bool(np.all((run.x == 0.0) | (run.x == 1.0)))
     stats: dict[str, Any] = {
         "iterations": run.iterations,
@@ -98,6 +91,19 @@ def climb_on_pool(
         stats["stopped"] = "time_limit"
     bound = yield from _bound(block, run.x, facts)
     return conclude_on_block(block, chosen, "frank_wolfe", stats, bound=bound, exact=facts.exact, picked_in_order=False)
+
+
+def _round(block: Block, x: Vector, first: Positions) -> Positions:
+    """The allowed set with the largest weights, and what the rules, or the rest of the budget, still allow."""
+    chosen = block.pick(x, 0.0)
+    chosen = first if len(chosen) < len(first) else chosen
+    while len(chosen) < block.asked:
+        longer = block.extend(chosen)
+        if len(longer) == len(chosen):
+            break
+        chosen = longer
+        block.resize(len(chosen))
+    return chosen
 
 
 def _climb(
