@@ -30,11 +30,13 @@ swap moves w by at most twice 2(1-θ)."""
 _LOOSE, _FEW, _ROWS_OF_STARTS = 0.02, 64, 256
 """Above this open gap and up to this k, and always at a low θ, the search for sets starts from greedy sets of the whole
 pool; so many rows of these enter the block."""
-_FAR, _SMALL, _FAR_STARTS, _FAR_ROWS = 25, 6, 16, 32
-"""For a low θ (a loose one, for a small k) and up to this k, the collection is searched for the rows that greedy would
-take next: from so many first rows, for so many rows each; for a small k after every pick."""
+_SMALL, _FAR_STARTS, _FAR_ROWS, _FAR_STEPS = 6, 16, 32, 8
+"""For a low θ (a loose one, up to this k) the collection is searched for the rows that greedy would take next: from so
+many first rows, for so many rows each, about so many times."""
 _GROWN = 1.125
 """A block that has grown by so much is searched for sets once more at the end."""
+_AT_ONCE = 2048
+"""Rows whose swaps are priced together, those of the largest marginal values first."""
 _CROWDED = 1024
 """Where rows keep each other out, the block grows up to this many rows in search of k that do not."""
 _ROUNDING = 1e-6
@@ -50,7 +52,7 @@ class ByDirection:
         self._problem, self._facts, self._effort, self._clock = problem, facts, effort, clock
         self.tries: list[Positions] = []
         self._started = 0
-        self._at_once = self._ended = False
+        self._at_once = self._ended = self._interrupted = False
         self._searched = 0
         self.search = True
         self._bound = np.inf
@@ -200,7 +202,7 @@ class ByDirection:
                 return (yield from self._start(found, question))
             pool = found.block.pool
             if pool.is_complete or late:
-                self.is_settled = pool.is_complete
+                self.is_settled = pool.is_complete and not self._interrupted
                 return None
             if self.is_settled and len(pool) > self._started > 0:
                 more = yield from self._start(found, question)
@@ -251,9 +253,18 @@ class ByDirection:
         outside[found.block.where] = False
         marginals = self._score(pool, question.w_set)
         near = np.flatnonzero(outside & (marginals > question.lowest - _ROUNDING * np.linalg.norm(question.w_set)))
-        gains = question.find_gains(pool.ids[near], pool.rows[near])
-        kept = near[gains > 0.5 * question.least_gain]
-        return kept[best(gains[gains > 0.5 * question.least_gain], min(most, len(kept)))]
+        if len(near) > _AT_ONCE:
+            near = near[np.argsort(-marginals[near])]
+        gaining: list[Positions] = []
+        for start in range(0, len(near), _AT_ONCE):
+            self._interrupted = self._clock.is_over()
+            if self._interrupted or sum(map(len, gaining)) >= most:
+                break
+            some = near[start : start + _AT_ONCE]
+            gains = question.find_gains(pool.ids[some], pool.rows[some])
+            kept = np.flatnonzero(gains > 0.5 * question.least_gain)
+            gaining.append(some[kept[best(gains[kept], min(most, len(kept)))]])
+        return np.concatenate(gaining)[:most] if gaining else _NOBODY
 
     def _score(self, pool: Pool, w: Vector) -> Vector:
         """Inner products of all rows with a direction, to float32 precision."""
@@ -306,7 +317,7 @@ class ByDirection:
         if late:
             return False
         question = replace(Question.about(found, self._facts.max_squared_norm), threshold=np.inf)
-        if len(self._price_swaps(found, question)):
+        if len(self._price_swaps(found, question)) or self._interrupted:
             return False
         if not found.block.pool.is_complete:
             yield from self._price_collection(found, question)
@@ -321,7 +332,7 @@ class ByDirection:
         if theta >= LOW_THETA and (gap <= _LOOSE or problem.k > _FEW):
             return _NOBODY
         low = LOOSE_THETA if problem.k <= _SMALL else LOW_THETA
-        if self._started == 0 and problem.k <= _FAR and theta < low and not pool.is_complete:
+        if self._started == 0 and theta < low and not pool.is_complete:
             yield from self._search_far(block)
         self._started = len(pool)
         self.tries = self._pick_starts(block, 4 if theta < LOW_THETA else 1)
@@ -347,7 +358,7 @@ class ByDirection:
     def _search_far(self, block: Block) -> Asking[None]:
         """Bring rows into the pool that greedy would take next, after its first rows from several starts."""
         pool, problem = block.pool, block.problem
-        steps = range(1, problem.k) if problem.k <= _SMALL else (1, max(2, problem.k // 3))
+        steps = range(1, problem.k, max(1, problem.k // _FAR_STEPS))
         shares = np.tile([1.0, 0.5], _FAR_STARTS)
         for step in steps:
             firsts = np.repeat(spread_firsts(pool.scores, _FAR_STARTS), 2)
