@@ -35,7 +35,9 @@ class Floor(Constraint):
     def limit(self) -> str:
         return self.asked_as
 
-    def say_why_empty(self) -> str:
+    def say_why_empty(self) -> str | None:
+        if self.asked_as != "floor":  # a share of some row's relevance leaves that row
+            return None
         return f"floor={self.least:g} is above the relevance of every row"
 
 
