@@ -12,6 +12,7 @@ import pytest
 import breadth
 from breadth import ArrayOracle, InputError, metrics
 from breadth.methods.registry import METHODS
+from breadth.near import CLOSE_VECTORS
 from breadth.settings import DEFAULT, PAPER
 from tests import cores
 from tests.allowed import Case, random_case
@@ -95,7 +96,7 @@ def test_sharpness_1_is_the_papers_objective_with_every_set_allowed(copied):
 @pytest.mark.parametrize("k", [1, 5, 40])
 def test_theta_1_is_exactly_top_k(copied, sharpness, k):
     E, q = copied
-    found = breadth.select(E, q, k=k, theta=1.0, sharpness=sharpness)
+    found = breadth.select(E, q, k=k, theta=1.0, sharpness=sharpness, distinct=1.0, on_topic=0.0)
     ranked = breadth.select(E, q, k=k, method="topk")
     assert list(found.ids) == list(ranked.ids)
     assert found.certificate.optimal
@@ -147,26 +148,29 @@ def test_copies_are_close_to_the_member_they_belong_to(copied, distinct, sharpne
     E, q = copied
     found = breadth.select(E, q, k=7, theta=0.6, distinct=distinct, sharpness=sharpness, keep_best=True)
     assert len(found.copies) == found.k
-    listed = np.concatenate(found.copies)
-    assert len(listed) == len(set(listed.tolist()))  # each copy stands with one member
-    assert not set(listed.tolist()) & set(found.ids.tolist())
-    for member, copies in zip(found.ids, found.copies, strict=True):
-        assert copies.dtype == np.int64
-        for copy in copies:
+    listed = [copy.id for copies in found.copies for copy in copies]
+    assert len(listed) == len(set(listed))  # each copy stands with one member
+    assert not set(listed) & set(found.ids.tolist())
+    for member, near in zip(found.ids, found.copies, strict=True):
+        assert {copy.relation for copy in near} <= {CLOSE_VECTORS}
+        for copy in (one.id for one in near):
             cosines = E[found.ids] @ E[copy]
             assert cosines[found.ids.tolist().index(member)] > distinct - 1e-6
             assert E[member] @ E[copy] == pytest.approx(cosines.max())
     best = int(np.argmax(E @ q)) % 200
     trio = {best, best + 200}
     member = next(place for place, i in enumerate(found.ids) if i in trio)
-    assert trio <= {int(found.ids[member]), *found.copies[member].tolist()}  # the exact copy of the best hit is listed
+    assert trio <= {
+        int(found.ids[member]),
+        *(copy.id for copy in found.copies[member]),
+    }  # the exact copy of the best hit is listed
 
 
 def test_excluded_rows_are_no_copies(copied):
     E, q = copied
     best = int(np.argmax(E @ q)) % 200
     found = breadth.select(E, q, k=5, excluded=[best + 200])
-    assert best + 200 not in np.concatenate(found.copies)
+    assert best + 200 not in {copy.id for copies in found.copies for copy in copies}
 
 
 def test_a_selection_can_be_pickled(copied):
@@ -294,7 +298,9 @@ def test_wrong_arguments_are_errors_that_say_what_to_do(rng, name):
 
 def test_a_frontier_names_its_constraints(rng):
     E = isotropic(rng, 30, 8)
-    with pytest.raises(InputError, match="frontier has no argument 'method'; its constraints are distinct, groups"):
+    with pytest.raises(
+        InputError, match="frontier has no argument 'method'; its constraints are distinct, texts, groups"
+    ):
         breadth.frontier(E, E[0], k=3, method="mmr")
 
 

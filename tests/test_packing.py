@@ -56,9 +56,12 @@ def test_a_selection_with_texts():
     vectors = np.eye(4, dtype=np.float32)
     query = np.array([0.8, 0.6, 0.0, 0.0], dtype=np.float32)
     chosen = breadth.select(np.vstack((vectors, vectors[:1])), query, k=2)
-    packed = breadth.pack(chosen, 100, str.split, texts=["zero", "one", "two", "three", "zero again"])
+    texts = ["zero", "one", "two", "three", "Zero!"]
+    packed = breadth.pack(chosen, 100, str.split, texts=texts)
     assert packed.text == "[1] zero\n\n[2] one"
-    assert packed.sources() == {1: ["0", "4"], 2: ["1"]}
+    assert packed.sources() == {1: ["0"], 2: ["1"]}  # close vectors are no reason to cite a passage
+    by_text = breadth.select(np.vstack((vectors, vectors[:1])), query, k=2, texts=texts)
+    assert breadth.pack(by_text, 100, str.split, texts=texts).sources() == {1: ["0", "4"], 2: ["1"]}
     with pytest.raises(InputError, match="pass texts="):
         breadth.pack(chosen, 100, len)
     with pytest.raises(InputError, match="no entry for 1"):

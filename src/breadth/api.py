@@ -59,6 +59,7 @@ def select(
     keep: float | None = None,
     choose: Callable[[Selection], float] | None = None,
     sharpness: int | None = None,
+    texts: Any = None,
     distinct: float | None = None,
     groups: Any = None,
     per_group: int | None = None,
@@ -92,7 +93,11 @@ def select(
     choose       with theta="auto": a function that scores a candidate `Selection`; the best scored one is returned.
     sharpness    what counts as redundant: the cosine of two rows to this power, 1 or an even number. With 1, the
                  paper's mean cosine, every resemblance costs; with 16 almost only copies do.
-    distinct     no two chosen rows have a cosine above this; 1 allows copies.
+    texts        the text of each row, given as groups are. Texts are compared where vectors are close: of passages that
+                 say the same one is chosen, and passages that differ in a number, a name or a "not" may both be.
+    distinct     without texts: no two chosen rows have a cosine above this; 1 allows copies. By vectors alone, a copy
+                 cannot be told from a contradiction. With texts: the cosine above which passages in other words can
+                 say the same; 1 allows copies.
     groups, per_group   the label of each row (its source, say; None for none), and how many rows of one label may be
                  chosen. A sequence with an entry for each row, a mapping from ids, or a function of an array of ids.
     at_least     with groups: how many rows of a label must be chosen, {label: number}.
@@ -124,7 +129,7 @@ def select(
         method, options = _read_cover(cover, method, options)
     further, options = _split(options)
     wishes = {
-        "distinct": distinct, "groups": groups, "per_group": per_group, "at_least": at_least,
+        "texts": texts, "distinct": distinct, "groups": groups, "per_group": per_group, "at_least": at_least,
         "apart": apart, "unlike": unlike, "pinned": pinned, "excluded": excluded, "floor": floor,
         "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget, **further,
     }  # fmt: skip
@@ -283,8 +288,6 @@ class _Asked:
         """What holds where nothing was passed: the default, but the paper's for its sharpness and its rivals."""
         if self.sharpness is not None or self.method != "certified":
             return replace(PAPER, sharpness=self.sharpness or METHODS[self.method].sharpness)
-        if self.theta == 1.0:  # plain top-k
-            return replace(DEFAULT, distinct=None, keep_best=False, on_topic=None)
         return DEFAULT
 
     def state(self, oracle: Any, query: Any, scores: Any) -> tuple[Any, Problem]:
@@ -301,7 +304,7 @@ class _Asked:
         """The problem with the sharpness and the constraints that are asked for, or are those of the setting."""
         setting, wishes = self.setting, dict(wishes)
         for name in ("distinct", "keep_best", "on_topic"):
-            if wishes.get(name) is None:
+            if wishes.get(name) is None and not (name == "distinct" and wishes.get("texts") is not None):
                 wishes[name] = getattr(setting, name)
         return alter(problem, sharpness=setting.sharpness, constraints=read_constraints(scope, **wishes))
 

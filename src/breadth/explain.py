@@ -47,10 +47,12 @@ def _find_replacements(
     count = first_count(problem)
     while True:
         pool = yield from fetch_pool(problem, facts, count)
-        block = Block(pool, np.arange(len(pool)))
+        members = np.flatnonzero(np.isin(pool.ids, ids))
+        block = Block(pool, members)
+        block.enter(np.setdiff1d(np.arange(len(pool)), members))
         block.supply = pool.ceiling if pool.is_complete else problem.relevance_weight * pool.ceiling
         block.resize(len(ids))
-        found = block.find_replacements(np.flatnonzero(np.isin(pool.ids, ids)))
+        found = block.find_replacements(np.arange(len(members)))
         if found is not None or pool.is_final or count >= MOST:
             break
         count *= 2

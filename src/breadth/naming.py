@@ -14,6 +14,7 @@ import numpy as np
 from breadth.arrays import Ids
 from breadth.errors import InputError
 from breadth.explanation import Explanation, Reason
+from breadth.near import rename_copies, rename_variants
 from breadth.selection import Selection
 
 
@@ -25,7 +26,7 @@ def read_names(oracle: Any, wishes: dict[str, Any]) -> dict[str, Any]:
     for name in ("pinned", "excluded"):
         if read.get(name) is not None:
             read[name] = oracle.handles(_read_keys(read[name], name))
-    for name in ("groups", "costs"):
+    for name in ("groups", "costs", "texts"):
         if callable(read.get(name)) or isinstance(read.get(name), Mapping):
             read[name] = _by_key(oracle, read[name], name)
     return read
@@ -59,8 +60,16 @@ def name_rows(oracle: Any, selection: Selection) -> Selection:
     """The selection with the engine's own ids."""
     if not hasattr(oracle, "keys"):
         return selection
-    copies = tuple(oracle.keys(ids) for ids in selection.copies)
-    return replace(selection, ids=oracle.keys(selection.ids), copies=copies)
+
+    def name(identity: int) -> Any:
+        return oracle.keys(np.array([identity])).tolist()[0]
+
+    return replace(
+        selection,
+        ids=oracle.keys(selection.ids),
+        copies=rename_copies(selection.copies, name),
+        variants=rename_variants(selection.variants, name),
+    )
 
 
 def name_reasons(oracle: Any, explanation: Explanation) -> Explanation:

@@ -11,6 +11,7 @@ import numpy as np
 from breadth.checks import check_choice, check_count
 from breadth.errors import InputError
 from breadth.index.documents import Hit
+from breadth.near import CLOSE_VECTORS
 from breadth.selection import Selection
 
 
@@ -22,7 +23,8 @@ class Passage:
     id         its id; None if it has none
     score      its relevance; None if it has none
     metadata   what is known about it
-    copies     the near-copies that it stands for, each a dict with "id" and "metadata" where they are known
+    copies     what it stands for, because it says all of it: dicts with "id", "cosine" and "relation"
+    variants   passages in nearly its words that say something else: dicts with "id", "cosine" and "differences"
     number     its number in the prompt, from 1 on
     """
 
@@ -31,6 +33,7 @@ class Passage:
     score: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     copies: tuple[Mapping[str, Any], ...] = ()
+    variants: tuple[Mapping[str, Any], ...] = ()
     number: int = 0
 
 
@@ -61,8 +64,17 @@ class Packed:
         return len(self.passages)
 
     def sources(self) -> dict[int, list[str | None]]:
-        """For each number in the prompt, the ids that can be cited: the passage's, and those it stands for."""
-        return {one.number: [one.id, *(copy.get("id") for copy in one.copies)] for one in self.passages}
+        """For each number in the prompt, the ids that can be cited: the passage's, and those of which it says all."""
+        return {
+            one.number: [one.id, *(copy.get("id") for copy in one.copies if copy.get("relation") != CLOSE_VECTORS)]
+            for one in self.passages
+        }
+
+    def differing(self) -> dict[int, list[str]]:
+        """For each number in the prompt that has variants, their ids with what differs: "b7: 18.0 → 20.0"."""
+        return {
+            one.number: [_describe_variant(other) for other in one.variants] for one in self.passages if one.variants
+        }
 
 
 def number_passage(passage: Passage) -> str:
@@ -166,15 +178,17 @@ def _read_tokenizer(tokenizer: Any) -> Callable[[str], int]:
 def _read_selection(selection: Selection, texts: Any) -> list[Passage]:
     if texts is None:
         raise InputError("a Selection holds no texts; pass texts=, a list or a mapping from ids")
-    copies: Sequence[Any] = selection.copies or ((),) * len(selection.ids)
+    nobody: Sequence[Any] = ((),) * len(selection.ids)
+    near = (selection.copies or nobody, selection.variants or nobody)
     found = []
-    for identity, score, others in zip(selection.ids.tolist(), selection.scores, copies, strict=True):
+    for identity, score, *others in zip(selection.ids.tolist(), selection.scores, *near, strict=True):
         try:
             one = _read_passage(texts[identity])
         except (KeyError, IndexError):
             raise InputError(f"texts has no entry for {identity!r}") from None
-        told = tuple({"id": str(other)} for other in np.asarray(others).tolist())
-        found.append(replace(one, id=one.id or str(identity), score=float(score), copies=one.copies or told))
+        copies, variants = (tuple({**other.to_dict(), "id": str(other.id)} for other in some) for some in others)
+        one = replace(one, copies=one.copies or copies, variants=one.variants or variants)
+        found.append(replace(one, id=one.id or str(identity), score=float(score)))
     return found
 
 
@@ -191,8 +205,9 @@ def _read_passage(one: Any) -> Passage:
     if isinstance(one, str):
         return Passage(one)
     if isinstance(one, Hit):
-        copies = tuple({"id": copy.id, "metadata": dict(copy.metadata)} for copy in one.copies)
-        return Passage(one.text, one.id, one.score, one.metadata, copies)
+        copies = tuple({**copy.to_dict(), "metadata": dict(copy.metadata)} for copy in one.copies)
+        variants = tuple({**other.to_dict(), "metadata": dict(other.metadata)} for other in one.variants)
+        return Passage(one.text, one.id, one.score, one.metadata, copies, variants)
     if isinstance(one, Mapping):
         return _make_passage(one.get("text"), one.get("id"), one.get("score"), one.get("metadata") or {})
     if hasattr(one, "page_content"):  # LangChain
@@ -211,4 +226,12 @@ def _make_passage(text: Any, identity: Any, score: Any, metadata: Mapping[str, A
     told = told if isinstance(told, Mapping) else {}
     plain = {name: value for name, value in metadata.items() if name != "breadth"}
     known = told.get("score") if score is None else score
-    return Passage(text, identity, None if known is None else float(known), plain, tuple(told.get("copies", ())))
+    copies, variants = (tuple(told.get(name, ())) for name in ("copies", "variants"))
+    return Passage(text, identity, None if known is None else float(known), plain, copies, variants)
+
+
+def _describe_variant(variant: Mapping[str, Any]) -> str:
+    differences = "; ".join(
+        f"{one['here'] or '(nothing)'} → {one['there'] or '(nothing)'}" for one in variant["differences"]
+    )
+    return f"{variant['id']}: {differences}"

@@ -157,6 +157,11 @@ class Problem:
         self.similar(direction)[:] = self.similar(row)
         return direction
 
+    @property
+    def merges_texts(self) -> bool:
+        """Whether rows that another row says are left out before a set is looked for."""
+        return self.sharpness > 1 and self.constraints.merges_texts
+
     def squared_length(self, v: Array) -> float:
         """‖v‖² over the coordinates that enter similarities."""
         part = self.similar(v)
@@ -185,10 +190,14 @@ class Problem:
         free = None if ids is None else self.constraints.forgive(ids, ids)
         if self.sharpness == 1 and free is None:
             return self.squared_length(rows.sum(axis=0)) - float(self.own_similarities(rows).sum())
-        similarities = self.similarities(rows, rows)
+        cosines = self.cosines(rows, rows)
+        similarities = sharpen(cosines, self.sharpness)
         if free is not None:
             similarities[free] = 0.0
-        return float(similarities.sum()) - float(similarities.trace())
+        if self.sharpness > 1:
+            similarities[cosines > self.constraints.compared] = 0.0
+        np.fill_diagonal(similarities, 0.0)
+        return float(similarities.sum())
 
     def value(self, rows: Array, ids: Ids | None = None) -> float:
         """F of the set whose rows are given, exact for rows of any length."""

@@ -22,11 +22,13 @@ from breadth.curve import Frontier
 from breadth.encoders import Encoder
 from breadth.errors import InputError
 from breadth.filters.values import check_text
-from breadth.index import Document, Hit, Results
+from breadth.index import Document, Results
+from breadth.index.documents import list_rows, make_hits
 from breadth.index.results import no_results
 from breadth.index.wishes import count_words, read_label
 from breadth.oracles.protocol import Payload
 from breadth.selection import Selection
+from breadth.settings import compares_texts
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 """A number that can be an id."""
@@ -118,6 +120,8 @@ class Searcher:
         if rows.size == 0:
             return [no_results(text, asked, told) for text in texts]
         told |= rows.read_groups(group_by, told.get("per_group")) | rows.read_costs(budget, count)
+        if rows.has_texts and compares_texts(told):
+            told["texts"] = rows.read_texts
         for name in ("pinned", "excluded"):
             if told.get(name):
                 told[name] = rows.find_keys(name, told[name], self._kind)
@@ -138,8 +142,10 @@ class Searcher:
         rows, asked = _Rows(self._filter(where)), check_count(k, "k")
         if rows.size == 0:
             return None, []
+        if rows.has_texts and compares_texts(options):
+            options["texts"] = rows.read_texts
         curve = api.frontier(rows.oracle, self.encode([query])[0], k=min(asked, rows.size), **options)
-        return curve, [rows.describe(None, replace(selection, copies=()), asked) for selection in curve]
+        return curve, [rows.describe(None, replace(selection, copies=(), variants=()), asked) for selection in curve]
 
     def get(self, identity: str) -> Document | None:
         """The document with this id, or None."""
@@ -189,14 +195,18 @@ class _Rows:
 
     def describe(self, text: str | None, selection: Selection, asked: int) -> Results:
         """The results of a selection."""
-        copies = [near.tolist() for near in selection.copies] or [[] for _ in selection.ids]
-        keys = list(dict.fromkeys([*selection.ids.tolist(), *(key for near in copies for key in near)]))
-        documents = dict(zip(keys, self.documents(keys), strict=True))
-        hits = tuple(
-            Hit(documents[key], score, tuple(documents[other] for other in near))
-            for key, score, near in zip(selection.ids.tolist(), selection.scores.tolist(), copies, strict=True)
-        )
+        keys = list_rows(selection)
+        hits = make_hits(selection, dict(zip(keys, self.documents(keys), strict=True)))
         return Results(text, hits, selection, self.size, asked)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the engine may hold texts."""
+        return hasattr(self.oracle, "documents")
+
+    def read_texts(self, keys: Any) -> list[str]:
+        """The texts of rows; empty where there is none."""
+        return [entry.text or "" for entry in self._read(keys)]
 
     def documents(self, keys: Iterable[Any]) -> list[Document]:
         """The documents with these keys."""

@@ -15,6 +15,7 @@ from breadth.errors import OracleError
 from breadth.explanation import Explanation
 from breadth.frames import Columns, make_pandas, make_polars
 from breadth.metrics.distance import mean_pairwise_distance
+from breadth.near import Copies, Variants
 from breadth.problem import Problem
 from breadth.products import multiply_exactly
 
@@ -79,8 +80,9 @@ class Selection:
     theta          θ, the weight of relevance
     k              the number of rows: fewer than asked for where the constraints leave no more
     sharpness      the power of the cosine that counts as redundancy; 1 is the paper's
-    copies         with `distinct`: for each chosen row, the near-copies it stands for. They are the rows among the
-                   most relevant ones that were left out because they have a cosine above `distinct` with it
+    copies         for each chosen row, the rows it stands for: those among the most relevant ones that were left out
+                   because it says all of them (`texts`), or because their cosine is above `distinct`
+    variants       with `texts`: for each chosen row, rows in nearly its words that say something else, and what differs
     stats          how the set was found: `scans` (searches of the whole collection), `requests` (questions put to the
                    oracle), `rows` fetched, `bytes` (of the arrays that were sent and received), `seconds`, …
     """
@@ -96,7 +98,8 @@ class Selection:
     theta: float
     k: int
     sharpness: int = 1
-    copies: tuple[Ids, ...] = ()
+    copies: Copies = ()
+    variants: Variants = ()
     stats: Mapping[str, Any] = field(default_factory=dict)
     explainer: Callable[[], Explanation] | None = field(default=None, repr=False)
 
@@ -166,7 +169,8 @@ class Selection:
         return {
             "ids": columns["id"],
             "scores": columns["relevance"],
-            "copies": columns["stands for"],
+            "copies": [[copy.to_dict() for copy in some] for some in self.copies] or [[] for _ in self.ids],
+            "variants": [[one.to_dict() for one in some] for some in self.variants] or [[] for _ in self.ids],
             "method": self.method,
             "theta": self.theta,
             "k": self.k,
@@ -188,7 +192,7 @@ class Selection:
         return make_polars(self._columns())
 
     def _columns(self) -> Columns:
-        copies = [rows.tolist() for rows in self.copies] or [[] for _ in self.ids]
+        copies = [[copy.id for copy in some] for some in self.copies] or [[] for _ in self.ids]
         return {"id": self.ids.tolist(), "relevance": self.scores.tolist(), "stands for": copies}
 
     def with_stats(self, **more: Any) -> Selection:
@@ -225,7 +229,9 @@ def conclude(
     exact: bool = True,
     swap_optimal: bool = False,
     stats: Mapping[str, Any] | None = None,
-    copies: tuple[Ids, ...] = (),
+    copies: Copies = (),
+    variants: Variants = (),
+    least: Vector | None = None,
 ) -> Selection:
     """Build the `Selection` that a method returns, from the ids of its set and their rows.
 
@@ -234,13 +240,16 @@ def conclude(
     bound             an upper bound on F for all allowed sets, or None for no certificate
     exact             whether the engine searches exactly
     swap_optimal      whether it was shown that no exchange of one member for any row of the collection gains
-    copies            the near-copies of each row, in the order of `ids`, which is then kept
+    copies            the copies of each row, in the order of `ids`, which is then kept; `variants` likewise
+    least             the relevance that each row has at least, because it stands for a row with that relevance
 
     Everything that is reported is computed in float64.
     """
     rows = np.asarray(rows, dtype=np.float64)
     ids = np.asarray(ids, dtype=np.int64)
     scores = multiply_exactly(rows, problem.query)
+    if least is not None:
+        scores = np.maximum(scores, least)
     if not (picked_in_order or copies):
         order = np.lexsort((ids, -scores))
         ids, scores, rows = ids[order], scores[order], rows[order]
@@ -261,6 +270,7 @@ def conclude(
         swap_optimal=swap_optimal,
         stats=noticed,
         copies=copies,
+        variants=variants,
     )
 
 
@@ -276,7 +286,8 @@ def conclude_with(
     exact: bool,
     swap_optimal: bool,
     stats: Mapping[str, Any],
-    copies: tuple[Ids, ...],
+    copies: Copies,
+    variants: Variants,
 ) -> Selection:
     """Build the same where the numbers that are reported are known, and the rows stand in the order to report."""
     relevance = float(scores.sum()) / len(scores)
@@ -297,5 +308,6 @@ def conclude_with(
         k=problem.k,
         sharpness=problem.sharpness,
         copies=copies,
+        variants=variants,
         stats=stats,
     )

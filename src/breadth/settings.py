@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -20,9 +22,22 @@ class Setting:
 PAPER = Setting(theta=0.7, sharpness=1, distinct=None, keep_best=False, on_topic=None)
 """The paper's objective."""
 
-DEFAULT = Setting(theta=0.7, sharpness=12, distinct=0.95, keep_best=True, on_topic=0.5)
+DEFAULT = Setting(theta=1.0, sharpness=12, distinct=0.95, keep_best=True, on_topic=0.5)
 """What `python -m benchmarks serve` chose on the choosing halves of its collections. `on_topic` was not chosen: it is
 what the benchmark calls off topic, half the relevance of the last row of top-k."""
+
+
+def compares_texts(arguments: Mapping[str, Any]) -> bool:
+    """Whether passages that repeat each other are to be told by their texts, where there are texts.
+
+    Not for the paper's objective or another method, unless a `distinct` is passed; not for coverage, which counts what
+    is said twice in its own way.
+    """
+    if arguments.get("cover") is not None or arguments.get("method") == "coverage":
+        return False
+    ordinary = arguments.get("method") in (None, "certified") and arguments.get("sharpness") is None
+    return ordinary or arguments.get("distinct") is not None
+
 
 DEFAULT_THETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Those of a frontier."""

@@ -16,7 +16,8 @@ from tests.cli.test_cli import records
 def folder(tmp_path_factory):
     """An index of sixty passages on six topics from two sources."""
     where = tmp_path_factory.mktemp("constraints")
-    (where / "docs.jsonl").write_text("\n".join(map(json.dumps, records())))
+    again = [{**record, "id": f"again {record['id']}", "text": record["text"].upper()} for record in records()[:12]]
+    (where / "docs.jsonl").write_text("\n".join(map(json.dumps, [*records(), *again])))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["breadth", "index", str(where / "docs.jsonl"), "-o", str(where / "my.index")])
         with pytest.raises(SystemExit, match=r"^0$"):
@@ -79,10 +80,10 @@ def test_hits_show_what_they_stand_for(search, breadth):
     assert found["sharpness"] == DEFAULT.sharpness
     copies = [copy for hit in found["hits"] for copy in hit["copies"]]
     assert copies
-    assert all(set(copy) == {"id", "metadata"} for copy in copies)
+    assert all(set(copy) == {"id", "cosine", "relation", "metadata"} for copy in copies)
     assert not {copy["id"] for copy in copies} & set(ids_of(found))
-    assert "near-copies" in breadth("search", "asthma", "-k", 4).out
-    best = ids_of(search("asthma", "-k", 1, "--theta", 1))[0]
+    assert "says all of" in breadth("search", "asthma", "-k", 4).out
+    best = ids_of(search("asthma", "-k", 1, "--method", "topk"))[0]
     assert best in [i for hit in found["hits"][:1] for i in (hit["id"], *(copy["id"] for copy in hit["copies"]))]
 
 

@@ -82,7 +82,7 @@ def test_every_argument_of_select_is_an_option():
     typed = {"pin": "pinned", "exclude": "excluded", "query_vector": "query", "group_by": "groups", "option": "options"}
     options = {typed.get(name, name) for name in inspect.signature(search).parameters}
     wanted = set(inspect.signature(select).parameters) | set(inspect.signature(Index.search).parameters)
-    by_python_alone = {"self", "choose", "costs", "count", "audit", "at_least", "apart", "unlike"}
+    by_python_alone = {"self", "choose", "costs", "count", "audit", "at_least", "apart", "unlike", "texts"}
     other_names = {"vectors": "index_path", "groups": "groups", "pinned": "pinned", "excluded": "excluded"}
     assert {other_names.get(name, name) for name in wanted - by_python_alone} - {"group_by"} <= options
 

@@ -40,7 +40,8 @@ def test_filters_restrict_the_collection_itself(index):
     keep = [d for d in documents(120) if matches(read_filter(where), d.metadata)]
     assert found.searched == len(keep) > 10
     assert set(found.ids) <= {d.id for d in keep}
-    direct = breadth.select(Letters().encode([d.text for d in keep]), Letters().encode(["asthma"])[0], k=10)
+    texts = [d.text for d in keep]
+    direct = breadth.select(Letters().encode(texts), Letters().encode(["asthma"])[0], k=10, texts=texts)
     assert found.selection.objective == pytest.approx(direct.objective, abs=1e-6)
     assert index.fields == ["source", "year"]
     assert index.oracle(where).size == len(keep)

@@ -38,7 +38,7 @@ def test_results_as_plain_data(index):
     assert (data["asked"], data["searched"]) == (3, 2)
     assert [hit["id"] for hit in data["hits"]] == found.ids
     assert data["hits"][0]["metadata"]["year"] == 2003
-    assert set(data["hits"][0]) == {"id", "score", "text", "metadata", "parent", "copies"}
+    assert set(data["hits"][0]) == {"id", "score", "text", "metadata", "parent", "copies", "variants"}
 
 
 def test_results_as_a_table_for_notebooks_are_escaped(index):

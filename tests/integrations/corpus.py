@@ -38,7 +38,7 @@ def passages() -> tuple[Passage, ...]:
     real = [Passage(f"p{i}", one["text"], one["title"], 2000 + i % 20) for i, one in enumerate(texts)]
     cosines = encoder().encode([one.text for one in real]) @ query()
     best = real[int(cosines.argmax())]
-    flood = [Passage(f"copy{i}", f"{best.text} ({i})", FLOOD, 2030) for i in range(12)]
+    flood = [Passage(f"copy{i}", f"{best.text}{' .' * i}", FLOOD, 2030) for i in range(12)]
     return tuple(real + flood)
 
 
@@ -50,6 +50,11 @@ def vectors() -> np.ndarray:
 @cache
 def query() -> np.ndarray:
     return encoder().encode([QUERY], "query")[0]
+
+
+def texts() -> list[str]:
+    """The texts of all passages."""
+    return [passage.text for passage in passages()]
 
 
 def metadata(passage: Passage) -> dict[str, object]:

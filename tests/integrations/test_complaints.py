@@ -33,8 +33,10 @@ def top(k):
 
 @every_adapter
 def test_lambda_is_never_inverted(retrieve):
-    """langchain#39052, elasticsearch#138661: everywhere 1 is plain top-k, and less is less alike."""
-    assert {one.id for one in retrieve(6, theta=1.0)} == set(top(6))
+    """langchain#39052, elasticsearch#138661: everywhere 1 is relevance alone, and less is less alike."""
+    assert (
+        {one.id for one in retrieve(6, method="topk")} == {one.id for one in retrieve(6, distinct=1.0)} == set(top(6))
+    )
     weights = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
     told = [retrieve(6, theta=weight, sharpness=2)[0].told for weight in weights]
     relevance, redundancy = ([one[name] for one in told] for name in ("relevance", "redundancy"))
@@ -170,7 +172,7 @@ def test_a_pool_that_is_too_small_warns_or_is_refused():
 @every_adapter
 def test_no_source_floods_the_context(retrieve):
     """SurfSense#1706, OpenGateLLM#181: one long document took all places."""
-    flooded = [one.metadata["source"] for one in retrieve(8, theta=1.0)]
+    flooded = [one.metadata["source"] for one in retrieve(8, method="topk")]
     assert max(flooded.count(source) for source in flooded) > 4
     for per_group in (1, 2):
         sources = [one.metadata["source"] for one in retrieve(8, group_by="source", per_group=per_group)]

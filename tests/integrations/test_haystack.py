@@ -99,7 +99,9 @@ def test_asynchronous_runs():
 
 def test_the_whole_store_and_an_index_give_one_set():
     vector = corpus.query().tolist()
-    expected = [corpus.passages()[i].id for i in breadth.select(corpus.vectors(), corpus.query(), k=6).ids]
+    expected = [
+        corpus.passages()[i].id for i in breadth.select(corpus.vectors(), corpus.query(), k=6, texts=corpus.texts()).ids
+    ]
     assert ids(BreadthRetriever(haystack_store(), top_k=6).run(vector)) == expected
     assert ids(BreadthRetriever(index(), top_k=6).run(query=corpus.QUERY)) == expected
     assert ids(BreadthRetriever(str(index().path), top_k=6).run(vector)) == expected

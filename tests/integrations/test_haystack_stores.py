@@ -57,7 +57,9 @@ def chroma(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected():
-    return [corpus.passages()[i].id for i in breadth.select(corpus.vectors(), corpus.query(), k=6).ids]
+    return [
+        corpus.passages()[i].id for i in breadth.select(corpus.vectors(), corpus.query(), k=6, texts=corpus.texts()).ids
+    ]
 
 
 def ids(found):
@@ -84,7 +86,7 @@ def test_a_filter_restricts_the_whole_store(store):
     year = {"field": "meta.year", "operator": "<", "value": 2010}
     found = BreadthRetriever(store, top_k=4, filters=year).run(corpus.query().tolist())
     allowed = [place for place, p in enumerate(corpus.passages()) if p.year < 2010]
-    chosen = breadth.select(corpus.vectors()[allowed], corpus.query(), k=4)
+    chosen = breadth.select(corpus.vectors()[allowed], corpus.query(), k=4, texts=[corpus.texts()[i] for i in allowed])
     assert ids(found) == [corpus.passages()[allowed[i]].id for i in chosen.ids]
     none = {"operator": "AND", "conditions": [year, {"field": "meta.source", "operator": "==", "value": "nowhere"}]}
     assert BreadthRetriever(store, top_k=4).run(corpus.query().tolist(), filters=none) == {"documents": []}

@@ -36,7 +36,7 @@ def store_in_memory():
 @pytest.fixture(scope="module")
 def expected():
     """The set of `breadth.select` on all vectors."""
-    chosen = breadth.select(corpus.vectors(), corpus.query(), k=6)
+    chosen = breadth.select(corpus.vectors(), corpus.query(), k=6, texts=corpus.texts())
     return [corpus.passages()[i].id for i in chosen.ids]
 
 

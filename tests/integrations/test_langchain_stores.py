@@ -50,7 +50,7 @@ def store(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def expected():
     """The texts of the set of `breadth.select` on all vectors."""
-    chosen = breadth.select(corpus.vectors(), corpus.query(), k=6)
+    chosen = breadth.select(corpus.vectors(), corpus.query(), k=6, texts=corpus.texts())
     return [corpus.passages()[i].text for i in chosen.ids]
 
 
@@ -90,7 +90,9 @@ def test_a_filter_means_the_same_in_every_store(store, where):
     """langchain#11295, langchain#13260: the MMR of `PGVector` ignored it."""
     found = BreadthRetriever(source=store, k=6, filter=where).invoke(corpus.QUERY)
     allowed = [place for place, p in enumerate(corpus.passages()) if matches(read_filter(where), corpus.metadata(p))]
-    chosen = breadth.select(corpus.vectors()[allowed], corpus.query(), k=min(6, len(allowed)))
+    chosen = breadth.select(
+        corpus.vectors()[allowed], corpus.query(), k=min(6, len(allowed)), texts=[corpus.texts()[i] for i in allowed]
+    )
     assert texts(found) == [corpus.passages()[allowed[i]].text for i in chosen.ids]
     assert found[0].metadata[KEY]["searched"] == len(allowed)
 
@@ -99,7 +101,7 @@ def test_the_weight_is_not_inverted_in_any_store(store):
     """langchain#39052: that of `QdrantVectorStore` ran the other way. langchain#12666: Chroma gave no scores."""
     cosines = corpus.vectors() @ corpus.query()
     top = [corpus.passages()[i].text for i in np.argsort(-cosines, kind="stable")[:6]]
-    relevant = BreadthRetriever(source=store, k=6, lambda_mult=1.0).invoke(corpus.QUERY)
+    relevant = BreadthRetriever(source=store, k=6, lambda_mult=1.0, distinct=1.0).invoke(corpus.QUERY)
     assert set(texts(relevant)) == set(top)
     scores = sorted((one.metadata[KEY]["score"] for one in relevant), reverse=True)
     assert scores == pytest.approx(sorted(cosines, reverse=True)[:6], abs=1e-4)

@@ -81,7 +81,7 @@ def test_embeddings_that_are_there_are_used():
     nodes = [NodeWithScore(node=TextNode(id_=f"n{i}", text="same text", embedding=row)) for i, row in enumerate(rows)]
     bundle = QueryBundle(corpus.QUERY, embedding=corpus.query().tolist())
     found = BreadthPostprocessor(top_n=4).postprocess_nodes(nodes, bundle)
-    expected = breadth.select(corpus.vectors()[:10], corpus.query(), k=4).ids
+    expected = breadth.select(corpus.vectors()[:10], corpus.query(), k=4, texts=corpus.texts()[:10]).ids
     assert ids(found) == [f"n{i}" for i in expected]
 
 
@@ -108,8 +108,12 @@ def test_over_another_retriever(model):
 def test_its_own_mmr_penalises_only_the_last_pick(model):
     """Why the adapter does not call it: a copy of the first pick comes back two picks later."""
     nodes = [
-        TextNode(id_=name, text=name, embedding=row)
-        for name, row in (("first", [1.0, 0.0]), ("other", [0.6, 0.8]), ("copy", [1.0, 0.001]))
+        TextNode(id_=name, text=text, embedding=row)
+        for name, text, row in (
+            ("first", "one", [1.0, 0.0]),
+            ("other", "another", [0.6, 0.8]),
+            ("copy", "One.", [1.0, 0.001]),
+        )
     ]
     store = VectorStoreIndex(nodes, embed_model=model)
     query = QueryBundle("x", embedding=[0.98, 0.2])

@@ -75,7 +75,10 @@ def opened(request, tmp_path_factory, model):
 @pytest.fixture(scope="module")
 def expected():
     """The texts of the set of `breadth.select` on all vectors."""
-    return [corpus.passages()[i].text for i in breadth.select(corpus.vectors(), corpus.query(), k=6).ids]
+    return [
+        corpus.passages()[i].text
+        for i in breadth.select(corpus.vectors(), corpus.query(), k=6, texts=corpus.texts()).ids
+    ]
 
 
 def texts(found):
@@ -103,7 +106,7 @@ def test_a_filter_restricts_the_whole_store(opened):
     year = MetadataFilters(filters=[MetadataFilter(key="year", value=2010, operator=FilterOperator.LT)])
     found = BreadthRetriever(opened, 4, filters=year).retrieve(corpus.QUERY)
     allowed = [place for place, p in enumerate(corpus.passages()) if p.year < 2010]
-    chosen = breadth.select(corpus.vectors()[allowed], corpus.query(), k=4)
+    chosen = breadth.select(corpus.vectors()[allowed], corpus.query(), k=4, texts=[corpus.texts()[i] for i in allowed])
     assert texts(found) == [corpus.passages()[allowed[i]].text for i in chosen.ids]
     none = MetadataFilters(filters=[MetadataFilter(key="source", value="nowhere")])
     assert BreadthRetriever(opened, 4, filters=none).retrieve(corpus.QUERY) == []

@@ -46,7 +46,9 @@ def test_search(server):
     found = call(server, "search", query=corpus.QUERY, k=5).structured_content
     expected = index().search(corpus.QUERY, 5)
     assert [one["id"] for one in found["passages"]] == expected.ids
-    assert [one["copies"] for one in found["passages"]] == [[copy.id for copy in hit.copies] for hit in expected]
+    for name in ("copies", "variants"):
+        told = [[other["id"] for other in one[name]] for one in found["passages"]]
+        assert told == [[other.id for other in getattr(hit, name)] for hit in expected]
     assert 0.0 < found["coverage"] < 1.0
     assert (found["asked"], found["searched"]) == (5, 132)
     arguments = {"where": {"year": {"$lt": 2010}}, "group_by": "source", "per_group": 1}

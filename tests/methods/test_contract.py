@@ -515,7 +515,7 @@ def test_constraints_on_a_pool_are_those_of_the_collection(name, sharpness, limi
     assert found.k == 4
     assert found.certificate is None
     for member, copies in zip(found.ids, found.copies, strict=bool(found.copies)):
-        assert (limited.cosines[member, copies] > 0.99).all()
+        assert (limited.cosines[member, [copy.id for copy in copies]] > 0.99).all()
 
 
 @every
@@ -540,7 +540,7 @@ def test_every_near_copy_is_listed_with_its_nearest_member(name, sharpness, limi
     close = (cosines > 0.99).any(axis=1)
     close[found.ids] = False
     wanted = [[i for i in np.flatnonzero(close) if np.argmax(cosines[i]) == place] for place in range(5)]
-    assert [sorted(copies) for copies in found.copies] == wanted
+    assert [sorted(copy.id for copy in copies) for copies in found.copies] == wanted
     assert sum(map(len, wanted)) >= 3
     assert breadth.select(E, q, k=5, theta=0.6, method=name, sharpness=sharpness).copies == ()
 

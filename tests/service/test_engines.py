@@ -59,7 +59,8 @@ def test_select_gives_what_the_library_gives(client, oracle, asked):
     told = dict(asked)
     rows = oracle.filtered(told.pop("where")) if "where" in told else oracle
     told |= {name: [int(i) for i in told[name]] for name in ("pinned", "excluded") if name in told}
-    wanted = breadth.select(rows, BuiltinEncoder().encode([QUERY], "query")[0], **told)
+    texts = {} if "cover" in told else {"texts": lambda ids: [documents()[i].text for i in ids.tolist()]}
+    wanted = breadth.select(rows, BuiltinEncoder().encode([QUERY], "query")[0], **texts, **told)
     hits = answer.json()["hits"]
     assert [hit["id"] for hit in hits] == [str(i) for i in wanted.ids]
     assert [hit["text"] for hit in hits] == [documents()[i].text for i in wanted.ids]

@@ -57,7 +57,9 @@ def test_select_gives_what_search_gives(client, index, asked):
     told = {name: value for name, value in asked.items() if name != "options"} | asked.get("options", {})
     wanted = index.search(QUERY, **told)
     assert [hit.id for hit in data.hits] == wanted.ids
-    assert [hit.copies for hit in data.hits] == [[copy.id for copy in hit.copies] for hit in wanted]
+    for name in ("copies", "variants"):
+        told = [[other.model_dump() for other in getattr(hit, name)] for hit in data.hits]
+        assert told == [[other.to_dict() for other in getattr(hit, name)] for hit in wanted]
     assert data.objective == pytest.approx(wanted.selection.objective, abs=1e-6)
     assert (data.asked, data.searched) == (wanted.asked, wanted.searched)
     assert data.proof
@@ -72,7 +74,8 @@ def test_a_vector_gives_what_its_text_gives(client, index):
 
 def test_copies_are_named_and_texts_can_be_left_out(client):
     data = client.post("/v1/select", json={"query": "treatment of asthma", "k": 4, "text": False}).json()
-    assert any(copy.startswith("copy") or copy == "asthma/treatment" for hit in data["hits"] for copy in hit["copies"])
+    copies = [copy["id"] for hit in data["hits"] for copy in hit["copies"]]
+    assert any(copy.startswith("copy") or copy == "asthma/treatment" for copy in copies)
     assert all(hit["text"] is None and hit["metadata"] is None for hit in data["hits"])
 
 
@@ -88,7 +91,12 @@ def test_frontier_gives_what_the_library_gives(client, index):
     asked = {"query": QUERY, "k": 5, "thetas": [0.4, 0.7, 1.0], "distinct": 0.9, "where": {"source": {"$ne": "copy"}}}
     data = FrontierAnswer.model_validate(client.post("/v1/frontier", json=asked).json())
     oracle = index.oracle(asked["where"])
-    curve = breadth.frontier(oracle, index.encode([QUERY])[0], k=5, thetas=asked["thetas"], distinct=0.9)
+
+    def read_texts(ids):
+        return [document.text for document in index.documents(oracle.numbers[ids])]
+
+    told = {"k": 5, "thetas": asked["thetas"], "distinct": 0.9, "texts": read_texts}
+    curve = breadth.frontier(oracle, index.encode([QUERY])[0], **told)
     assert data.knee == curve.knee().theta
     assert [point.ids for point in data.points] == [
         [document.id for document in index.documents(oracle.numbers[selection.ids])] for selection in curve

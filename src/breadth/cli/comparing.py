@@ -118,7 +118,7 @@ def compare_sets(
     if chosen.get("keep") is None and chosen.get("theta") != "auto":
         chosen.setdefault("prove", PROVE)
     for _ in range(_ATTEMPTS):
-        plain = opened.search(query, k=k, theta=1.0, where=where)
+        plain = opened.search(query, k=k, method="topk", where=where)
         diverse = opened.search(query, k=k, where=where, **chosen)
         rows = find_rows(opened, where, plain, diverse) if len(plain) else None
         if rows is not None or not len(plain):
@@ -231,7 +231,7 @@ def trace_curves(
     """Choose a set with every method for every θ. None if there is nothing to choose from."""
     thetas = _read_thetas(_THETAS) if thetas is None else thetas
     rules = dict(allowed or {})
-    if not opened.search(query, k=1, theta=1.0, where=where).searched:
+    if not opened.search(query, k=1, method="topk", where=where).searched:
         return None
     oracle, vector = opened.oracle(where), opened.encode([query])[0]
     size = min(k, oracle.size)

@@ -36,7 +36,7 @@ def measure_coverage(
     if not len(found) or asked.get("scores") is not None:
         return None
     count = max(min(TARGETS, found.searched), len(found))
-    pool = opened.search(query, k=count, theta=1.0, method="topk", **asked)
+    pool = opened.search(query, k=count, method="topk", **asked)
     rows = find_rows(opened, asked.get("where"), pool, found)
     if rows is None:
         return None

@@ -124,7 +124,7 @@ def choose_questions(opened: Index, diseases: list[str]) -> Chosen:
     """Ask "What is …?" about every disease, and choose the questions to show."""
     questions = [f"What is {disease}?" for disease in diseases]
     oracle, vectors = opened.oracle(), opened.encode(questions)
-    plain = api.select_many(oracle, vectors, k=_K, theta=1.0)
+    plain = api.select_many(oracle, vectors, k=_K, method="topk")
     chosen = api.select_many(oracle, vectors, k=_K)
     with_copies = [sum(_has_copies(oracle.rows(found.ids)) for found in sets) for sets in (plain, chosen)]
     pairs = list(zip(plain, chosen, strict=True))

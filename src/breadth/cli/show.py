@@ -19,21 +19,24 @@ Curves = dict[str, list[Selection]]
 NEW = "new"
 """The mark of a passage that is not in top-k."""
 _COPIES = 3
-"""How many near-copies of a passage a table names."""
+"""How many copies, variants and differences of a passage a table names."""
 SHOWN = 220
 """How many characters of a passage a table shows."""
 
 
 def selection_data(found: Selection) -> dict[str, Any]:
     """Describe a selection as plain data, without its rows: documents have names of their own."""
-    return {name: value for name, value in found.to_dict().items() if name not in ("ids", "scores", "copies")}
+    return {
+        name: value for name, value in found.to_dict().items() if name not in ("ids", "scores", "copies", "variants")
+    }
 
 
 def results_data(results: Results) -> dict[str, Any]:
-    """Describe results as plain data, with the metadata of near-copies: a reader may want to cite them all."""
+    """Describe results as plain data, with the metadata of copies: a reader may want to cite them all."""
     data = results.to_dict()
     for entry, hit in zip(data["hits"], results, strict=True):
-        entry["copies"] = [{"id": copy.id, "metadata": dict(copy.metadata)} for copy in hit.copies]
+        for told, copy in zip(entry["copies"], hit.copies, strict=True):
+            told["metadata"] = dict(copy.metadata)
     return {**data, **selection_data(results.selection)}
 
 
@@ -88,8 +91,11 @@ def _passage_text(hit: Hit, mark: str) -> Text:
     if hit.copies:
         names = ", ".join(escape_controls(copy.id) for copy in hit.copies[:_COPIES])
         names += ", …" if len(hit.copies) > _COPIES else ""
-        stands_for = counted(len(hit.copies), "near-copy", "near-copies")
-        text.append(f"  (stands for {stands_for}: {names})", style="italic")
+        text.append(f"  (says all of {counted(len(hit.copies), 'copy', 'copies')}: {names})", style="italic")
+    for other in hit.variants[:_COPIES]:
+        differences = "; ".join(map(str, other.differences[:_COPIES]))
+        told = f"\n  differs from {other.id}: {shorten(differences, SHOWN)}"
+        text.append(escape_controls(told), style="yellow")
     return text
 
 

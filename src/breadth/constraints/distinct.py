@@ -24,6 +24,8 @@ class Distinct(Constraint):
     @classmethod
     def read(cls, given: Given, scope: Scope) -> Distinct | None:
         distinct = given.get("distinct")
+        if given.get("texts") is not None:  # the texts themselves are compared
+            return None
         if distinct is None or check_number(distinct, "distinct", -1.0, 1.0) == 1.0:
             return None
         return cls(float(distinct))

@@ -17,6 +17,7 @@ from breadth.constraints.pairs import NamedPairs
 from breadth.constraints.pinned import Excluded, Pinned
 from breadth.constraints.protocol import Constraint, Pairs
 from breadth.constraints.relevance import Floor, KeepBest, OnTopic
+from breadth.constraints.texts import COMPARED, Texts
 from breadth.errors import InputError, NothingAllowedError
 from breadth.feasible import Rules
 
@@ -62,10 +63,29 @@ class Constraints:
         return any(wish.forgives for wish in self.wishes)
 
     @cached_property
+    def _treats_copies_alike(self) -> bool:
+        """Whether nothing but being a copy keeps one of two copies out of a set."""
+        return all(wish.of_rows or isinstance(wish, (Distinct, KeepBest, Pinned, Texts)) for wish in self.wishes)
+
+    @cached_property
     def merges_copies(self) -> bool:
         """Whether of exact copies one is as good as another, and no two may be in one set."""
-        alike = all(wish.of_rows or isinstance(wish, (Distinct, KeepBest, Pinned)) for wish in self.wishes)
-        return alike and self.find(Distinct) is not None
+        return self._treats_copies_alike and self.find(Distinct) is not None
+
+    @cached_property
+    def merges_texts(self) -> bool:
+        """Whether a row can be left out because another row says all of it."""
+        return self._treats_copies_alike and self.texts is not None
+
+    @cached_property
+    def texts(self) -> Texts | None:
+        """The texts of the rows, if there are any."""
+        return self.find(Texts)
+
+    @cached_property
+    def compared(self) -> float:
+        """Pairs above this cosine cost nothing for a sharpness above 1: their texts were compared, and they differ."""
+        return np.inf if self.texts is None else COMPARED
 
     @cached_property
     def named(self) -> Ids:
@@ -167,9 +187,12 @@ class Constraints:
                 return costs
         return np.zeros(len(ids))
 
-    def make_rules(self, pairs: Pairs, k: int) -> Rules:
-        """The wishes for the rows of a block (with themselves), as arrays that the core reads."""
-        apart = np.ascontiguousarray(self.clash(pairs)).view(np.uint8) if self.limits_pairs else None
+    def make_rules(self, pairs: Pairs, k: int, merged: bool = False) -> Rules:
+        """The wishes for the rows of a block (with themselves), as arrays that the core reads.
+
+        `merged`: of rows that say the same one was left.
+        """
+        apart = np.ascontiguousarray(self.clash(pairs)).view(np.uint8) if self.limits_pairs and not merged else None
         return self.number(pairs.left, k)._replace(apart=None if apart is None or not apart.any() else apart)
 
     def number(self, ids: Ids, k: int) -> Rules:

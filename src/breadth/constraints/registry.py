@@ -13,9 +13,11 @@ from breadth.constraints.pairs import NamedPairs
 from breadth.constraints.pinned import Excluded, Pinned
 from breadth.constraints.protocol import Constraint, Scope
 from breadth.constraints.relevance import Floor, KeepBest, OnTopic
+from breadth.constraints.texts import Texts
 
 CONSTRAINTS: dict[str, type[Constraint]] = {
     "distinct": Distinct,
+    "texts": Texts,
     "groups": Groups,
     "pairs": NamedPairs,
     "pinned": Pinned,

@@ -10,6 +10,8 @@ from typing import Any
 from breadth.errors import InputError
 from breadth.filters import plain_metadata
 from breadth.filters.values import check_text
+from breadth.selection import Selection
+from breadth.text import Difference
 
 PLAIN = (str, int, float, bool, type(None))
 """The types that a single value of metadata can have."""
@@ -69,13 +71,10 @@ def metadata_json(document: Document) -> str:
     return json.dumps(document.metadata, ensure_ascii=False, sort_keys=True, allow_nan=False)
 
 
-@dataclass(frozen=True)
-class Hit:
-    """A chosen document with its relevance, and the near-copies that it stands for (see `Selection.copies`)."""
+class _OfDocument:
+    """What has a document has its id, its text and its metadata."""
 
     document: Document
-    score: float
-    copies: tuple[Document, ...] = ()
 
     @property
     def id(self) -> str:
@@ -88,3 +87,71 @@ class Hit:
     @property
     def metadata(self) -> Mapping[str, Any]:
         return self.document.metadata
+
+
+@dataclass(frozen=True)
+class HitCopy(_OfDocument):
+    """A document that was left out because a hit says all of it; see `breadth.near.Copy`."""
+
+    document: Document
+    cosine: float
+    relation: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"id": self.id, "cosine": self.cosine, "relation": self.relation}
+
+
+@dataclass(frozen=True)
+class HitVariant(_OfDocument):
+    """A document in nearly the words of a hit that says something else.
+
+    chosen        whether it is a hit too
+    differences   what the hit says, and what this document says instead
+    """
+
+    document: Document
+    cosine: float
+    chosen: bool
+    differences: tuple[Difference, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "cosine": self.cosine,
+            "chosen": self.chosen,
+            "differences": [one.to_dict() for one in self.differences],
+        }
+
+
+@dataclass(frozen=True)
+class Hit(_OfDocument):
+    """A chosen document with its relevance, the copies that it stands for, and the variants that differ from it."""
+
+    document: Document
+    score: float
+    copies: tuple[HitCopy, ...] = ()
+    variants: tuple[HitVariant, ...] = ()
+
+
+def make_hits(selection: Selection, documents: Mapping[Any, Document]) -> tuple[Hit, ...]:
+    """The hits of a selection, from the documents of its rows, of their copies and of their variants."""
+    nobody: tuple[tuple[Any, ...], ...] = ((),) * len(selection.ids)
+    return tuple(
+        Hit(
+            documents[identity],
+            score,
+            tuple(HitCopy(documents[one.id], one.cosine, one.relation) for one in copies),
+            tuple(HitVariant(documents[one.id], one.cosine, one.chosen, one.differences) for one in variants),
+        )
+        for identity, score, copies, variants in zip(
+            selection.ids.tolist(), selection.scores.tolist(), selection.copies or nobody, selection.variants or nobody,
+            strict=True,
+        )
+    )  # fmt: skip
+
+
+def list_rows(selection: Selection) -> list[Any]:
+    """The ids of the rows that `make_hits` needs the documents of, each once."""
+    near = [one.id for some in selection.copies for one in some]
+    near += [one.id for some in selection.variants for one in some]
+    return list(dict.fromkeys([*selection.ids.tolist(), *near]))

@@ -22,7 +22,7 @@ from breadth.filters import Condition, matches, read_filter
 from breadth.filters.values import check_text
 from breadth.index.collection import ATTEMPTS, Collection
 from breadth.index.connections import StaleError
-from breadth.index.documents import Document, Hit, check_id
+from breadth.index.documents import Document, Hit, check_id, list_rows, make_hits
 from breadth.index.encoding import RecordedEncoder
 from breadth.index.entries import list_names
 from breadth.index.results import Results, no_results
@@ -178,8 +178,8 @@ class Reader:
             if not keep_open:
                 held.close()
             selections = self._select_allowed(asked, oracle, relevance, told)
-            wanted = [np.concatenate([one.ids, *one.copies]) for one in selections if one is not None]
-            every = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *wanted]))
+            wanted = {row for one in selections if one is not None for row in list_rows(one)}
+            every = np.array(sorted(wanted), dtype=np.int64)
             documents = dict(zip(every.tolist(), read(oracle.numbers[every]), strict=True))
         return [
             no_results(text, asked.k, asked.options, oracle.size)
@@ -224,12 +224,8 @@ class Reader:
         selection: Selection,
         documents: dict[int, Document],
     ) -> Results:
-        copies: Sequence[Iterable[int]] = selection.copies or ((),) * len(selection.ids)
-        hits = tuple(
-            Hit(documents[int(i)], float(score), tuple(documents[int(j)] for j in others))
-            for i, score, others in zip(selection.ids, selection.scores, copies, strict=True)
-        )
-        for document in (document for hit in hits for document in (hit.document, *hit.copies)):
+        hits = make_hits(selection, documents)
+        for document in documents.values():
             if asked.condition is not None and not matches(asked.condition, document.metadata):
                 raise DamagedError(
                     f"{self._folder}: index.sqlite is damaged: it finds document {document.id!r}, for which the filter "

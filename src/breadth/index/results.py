@@ -67,7 +67,8 @@ class Results:
                     "text": hit.text,
                     "metadata": dict(hit.metadata),
                     "parent": hit.document.parent,
-                    "copies": [copy.id for copy in hit.copies],
+                    "copies": [copy.to_dict() for copy in hit.copies],
+                    "variants": [variant.to_dict() for variant in hit.variants],
                 }
                 for hit in self.hits
             ],

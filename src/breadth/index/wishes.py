@@ -17,6 +17,7 @@ from breadth.index.documents import Document, check_id
 from breadth.index.entries import find_name, list_names
 from breadth.index.store import View
 from breadth.oracles.segmented import SegmentedOracle
+from breadth.settings import compares_texts
 
 ReadDocuments = Callable[[Ids], list[Document]]
 _LISTED = 20
@@ -46,6 +47,8 @@ class Wishes:
         """The options of `breadth.select` with these wishes, for rows of this oracle; `read` gets documents later."""
         shelf = _Shelf(read, oracle)
         told = dict(options)
+        if compares_texts(told):
+            told["texts"] = lambda ids: [document.text for document in shelf.read(ids)]
         if self.group_by is not None:
             _check_field(self.group_by, view)
             field = self.group_by

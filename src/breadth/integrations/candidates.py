@@ -20,10 +20,13 @@ from breadth.filters.meaning import MISSING
 from breadth.integrations.options import GroupWarning, Options, PoolWarning, ScoreWarning
 from breadth.integrations.vectors import unit, unit_rows
 from breadth.metrics import coverage
+from breadth.near import Copy, Variant
 from breadth.selection import Selection
 
 KEY = "breadth"
 """The field of metadata that says how a document was chosen."""
+_DIFFERENCES = 3
+"""Differences of a variant that metadata tells: they are to stay small."""
 _LINE = 4
 """So many candidates, from the lowest score to the highest, are no accident: retrievers return the best first."""
 
@@ -50,11 +53,16 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Pick:
-    """A chosen document: its relevance, the near-copies that it stands for, and their relevance."""
+    """A chosen document: its relevance, the copies that it stands for, and the variants that differ from it."""
 
     candidate: Candidate
     score: float
-    copies: tuple[tuple[Candidate, float], ...] = ()
+    copies: tuple[tuple[Candidate, Copy], ...] = ()
+    variants: tuple[tuple[Candidate, Variant], ...] = ()
+
+    def list_variants(self) -> list[dict[str, Any]]:
+        """The variants as plain values: the ids, and the first few differences."""
+        return [{**one.to_dict(_DIFFERENCES), "id": candidate.id} for candidate, one in self.variants]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +91,7 @@ class Chosen:
             "score": pick.score,
             "rank": rank + 1,
             "copies": _list_copies(pick),
+            "variants": pick.list_variants(),
             "coverage": self.coverage,
             "relevance": selection.relevance,
             "redundancy": selection.redundancy,
@@ -126,10 +135,11 @@ def choose(
     scores = _rate_by_query(rows, vector) if by_query else _rate_by_scores(every, relevance)
     if options.floor is not None and float(scores.max()) < options.floor:
         return nothing(asked, len(every))
+    texts = [one.text for one in every]
     labels = None if options.group_by is None else [label(one.metadata, options.group_by) for one in every]
     costs = None if options.budget is None else [options.cost(one.text) for one in every]
     given: dict[str, Any] = {"query": vector} if by_query else {"scores": scores}
-    selection = select(rows, **given, k=min(asked, len(every)), **options.arguments(labels, costs))
+    selection = select(rows, **given, k=min(asked, len(every)), **options.arguments(labels, costs, texts))
     # A budget makes sets small as well, whatever the pool.
     if len(selection.ids) < asked and 0 < limit <= len(candidates) and options.budget is None:
         warnings.warn(
@@ -139,7 +149,7 @@ def choose(
             stacklevel=3,
         )
     share = share_of(rows, scores, selection.ids)
-    return warn_without_groups(gather(every, selection, scores, share, asked, len(every)), options)
+    return warn_without_groups(gather(every, selection, share, asked, len(every)), options)
 
 
 def share_of(rows: Array, scores: Vector, chosen: Any) -> float:
@@ -153,16 +163,16 @@ def share_of(rows: Array, scores: Vector, chosen: Any) -> float:
 def gather(
     every: Sequence[Candidate] | Mapping[Any, Candidate],
     selection: Selection,
-    scores: Vector | Mapping[Any, float],
     share: float,
     asked: int,
     searched: int,
 ) -> Chosen:
-    """The chosen ones of the candidates by their numbers in a selection, with their near-copies."""
-    copies: Sequence[Any] = selection.copies or ((),) * len(selection.ids)
+    """The chosen ones of the candidates by their numbers in a selection, with their copies and variants."""
+    nobody: Sequence[Any] = ((),) * len(selection.ids)
+    near = (selection.copies or nobody, selection.variants or nobody)
     picks = tuple(
-        Pick(every[i], float(score), tuple((every[j], float(scores[j])) for j in others))
-        for i, score, others in zip(selection.ids, selection.scores, copies, strict=True)
+        Pick(every[i], score, *(tuple((every[one.id], one) for one in some) for some in others))
+        for i, score, *others in zip(selection.ids.tolist(), selection.scores.tolist(), *near, strict=True)
     )
     return Chosen(picks, selection, share, asked, searched)
 
@@ -288,11 +298,14 @@ logits   their scores, mapped to [0, 1] by 1 / (1 + exp(-score))
 
 
 def _list_copies(pick: Pick) -> list[dict[str, Any]]:
-    """The near-copies of a document, and those that it or they stood for in an earlier step, each of them once."""
+    """The copies of a document, and those that it or they stood for in an earlier step, each of them once.
+
+    Their metadata says where else the passage stands.
+    """
     found: dict[str, dict[str, Any]] = {}
-    for one, score in pick.copies:
+    for one, copy in pick.copies:
         plain = {name: value for name, value in one.metadata.items() if name != KEY}
-        _add_copy(found, {"id": one.id, "score": score, "metadata": plain})
+        _add_copy(found, {**copy.to_dict(), "id": one.id, "metadata": plain})
     for one in (pick.candidate, *(one for one, _ in pick.copies)):
         earlier = one.metadata.get(KEY)
         for copy in earlier.get("copies", []) if isinstance(earlier, Mapping) else []:

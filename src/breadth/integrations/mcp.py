@@ -29,13 +29,18 @@ Where = dict[str, Any] | None
 
 
 class Hit(BaseModel):
-    """A passage: its relevance, where it comes from, and the ids of the near-copies that it stands for."""
+    """A passage: its relevance, and where it comes from.
+
+    copies     passages that were left out because this one says all of them: they can be cited as well
+    variants   passages in nearly the same words that say something else: see `differences` before you rely on one
+    """
 
     id: str
     text: str
     score: float
     metadata: dict[str, Any]
-    copies: list[str]
+    copies: list[dict[str, Any]]
+    variants: list[dict[str, Any]]
 
 
 class Found(BaseModel):
@@ -90,7 +95,7 @@ def make_server(source: Any, encoder: Any = None, name: str = "breadth") -> MCPS
     def search(
         query: str, k: int = 10, where: Where = None, group_by: str | None = None, per_group: int | None = None
     ) -> Found:
-        """Find the k passages that together answer a query best: relevant, without near-copies.
+        """Find the k passages that together answer a query best: relevant, without repeats.
 
         where: a filter on metadata, such as {"source": "nih", "year": {"$gte": 2020}}.
         group_by, per_group: at most so many passages with the same value of a metadata field.
@@ -99,8 +104,8 @@ def make_server(source: Any, encoder: Any = None, name: str = "breadth") -> MCPS
 
     @server.tool(annotations=reads, structured_output=True)
     def compare(query: str, k: int = 10, where: Where = None) -> Compared:
-        """Compare the chosen passages with the k most relevant ones, near-copies included."""
-        chosen, plain = _report(ask(query, k, where)), _report(ask(query, k, where, theta=1.0))
+        """Compare the chosen passages with the k most relevant ones, repeats included."""
+        chosen, plain = _report(ask(query, k, where)), _report(ask(query, k, where, method="topk"))
         ours, theirs = ([one.id for one in found.passages] for found in (chosen, plain))
         out, new = [one for one in theirs if one not in ours], [one for one in ours if one not in theirs]
         return Compared(chosen=chosen, top_k=plain, went_out=out, came_in=new)
@@ -114,7 +119,7 @@ def make_server(source: Any, encoder: Any = None, name: str = "breadth") -> MCPS
         wanted = list(_SIZES if sizes is None else sizes)
         if not 1 <= len(wanted) <= _MOST_SIZES:
             raise ToolError(f"sizes must have 1 to {_MOST_SIZES} entries, got {len(wanted)}")
-        shares = [[ask(query, k, where, **plain).coverage for plain in ({}, {"theta": 1.0})] for k in wanted]
+        shares = [[ask(query, k, where, **plain).coverage for plain in ({}, {"method": "topk"})] for k in wanted]
         pairs = zip(wanted, shares, strict=True)
         return Coverage(sizes=[Covered(k=k, coverage=own, top_k_coverage=top) for k, (own, top) in pairs])
 
@@ -122,8 +127,9 @@ def make_server(source: Any, encoder: Any = None, name: str = "breadth") -> MCPS
 
 
 _INSTRUCTIONS = (
-    "Search a collection of passages. search returns passages that do not repeat each other; each lists the ids of the "
-    "near-copies that it stands for, which can be cited as well. coverage tells whether more passages are worth it."
+    "Search a collection of passages. search returns passages that do not repeat each other. Each lists copies, which "
+    "say the same and can be cited as well, and variants, which say something else in nearly the same words: tell the "
+    "reader about differences. read returns a passage by its id. coverage tells whether more passages are worth it."
 )
 
 
@@ -160,7 +166,8 @@ def _report(chosen: Chosen) -> Found:
             text=pick.candidate.text,
             score=pick.score,
             metadata=dict(pick.candidate.metadata),
-            copies=[one.id or "" for one, _ in pick.copies],
+            copies=[{**copy.to_dict(), "id": one.id or ""} for one, copy in pick.copies],
+            variants=pick.list_variants(),
         )
         for pick in chosen.picks
     ]

@@ -9,6 +9,7 @@ from typing import Any
 from breadth.checks import check_choice, check_count, check_number
 from breadth.errors import InputError
 from breadth.methods.registry import METHODS
+from breadth.settings import compares_texts
 
 
 class BreadthWarning(UserWarning):
@@ -31,9 +32,10 @@ class GroupWarning(BreadthWarning):
 class Options:
     """How a set is chosen.
 
-    theta        the weight of relevance in [0, 1]: 1 is plain top-k. LangChain's `lambda_mult` is the same weight.
+    theta        the weight of relevance in [0, 1]: 1, the default, is top-k without repeats. `lambda_mult` of LangChain
+                 is the same weight.
     sharpness    the power of the cosine that counts as redundancy
-    distinct     no two chosen documents have a cosine above this; 1 allows copies
+    distinct     the cosine above which texts in other words can say the same
     floor        the least relevance of a chosen document. If no document has it, none is chosen
     on_topic     the same as a share of the relevance of the last document of top-k; 0 allows all
     keep_best    whether the most relevant document is always chosen
@@ -91,9 +93,11 @@ class Options:
             named["theta"] = check_number(weight, "lambda_mult", 0.0, 1.0)
         return cls(**named)
 
-    def arguments(self, labels: Any, costs: Any) -> dict[str, Any]:
-        """The arguments of `breadth.select`: the labels and costs of rows are used if they are asked for."""
+    def arguments(self, labels: Any, costs: Any, texts: Any) -> dict[str, Any]:
+        """The arguments of `breadth.select`: what belongs to rows is used if it is asked for."""
         told = {name: getattr(self, name) for name in _PASSED_ON}
+        if compares_texts(told):
+            told["texts"] = texts
         if self.group_by is not None:
             told["groups"], told["per_group"] = labels, 1 if self.per_group is None else self.per_group
         if self.budget is not None:

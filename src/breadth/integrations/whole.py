@@ -14,6 +14,7 @@ from breadth.checks import check_count
 from breadth.coverage.worth import TARGETS
 from breadth.errors import InputError, StoreError
 from breadth.index import Index
+from breadth.index.documents import list_rows
 from breadth.integrations.candidates import Candidate, Chosen, gather, label, nothing, share_of, warn_without_groups
 from breadth.integrations.options import Options
 from breadth.integrations.vectors import unit
@@ -56,7 +57,9 @@ def choose_from_index(
     """Choose from the documents of an index. `query` is a text, or an embedding."""
     vector = index.encode([query])[0] if isinstance(query, str) else query
     for attempt in range(_ATTEMPTS):
-        if len(index) == 0 or (where is not None and not index.search(unit(vector, "query"), 1, 1.0, where=where).hits):
+        if len(index) == 0 or (
+            where is not None and not index.search(unit(vector, "query"), 1, method="topk", where=where).hits
+        ):
             return nothing(check_count(k, "k"))
         oracle = index.oracle(where)
 
@@ -90,7 +93,7 @@ def choose_from(oracle: Any, query: Any, k: int, options: Options, read: Read, *
     if len(targets) == 0 or (options.floor is not None and float(scores[0].max()) < options.floor):
         return nothing(asked, oracle.size)
     shelf = _Shelf(oracle, read)
-    told = options.arguments(shelf.labels(options), shelf.costs(options))
+    told = options.arguments(shelf.labels(options), shelf.costs(options), shelf.texts)
     if METHODS[options.method].needs_scores and not hasattr(oracle, "scores"):
         told["pool"] = min(max(pool, asked), oracle.size)
     selection = select(oracle, vector, k=min(asked, oracle.size), **told)
@@ -99,15 +102,14 @@ def choose_from(oracle: Any, query: Any, k: int, options: Options, read: Read, *
 
 def _tell(oracle: Any, selection: Any, vector: Vector, targets: Ids, shelf: _Shelf, asked: int) -> Chosen:
     """Read what was chosen, and measure its coverage."""
-    keys = np.concatenate([selection.ids, *selection.copies])
+    keys = np.array(list_rows(selection), dtype=selection.ids.dtype)
     handles = shelf.handles(keys)
     every = np.unique(np.concatenate((targets, handles)))
     rows = oracle.rows(every)
     relevance = rows @ vector
     share = share_of(rows, relevance, np.searchsorted(every, handles[: len(selection.ids)]))
     found = dict(zip(keys.tolist(), shelf.read(handles), strict=True))
-    scores = dict(zip(keys.tolist(), relevance[np.searchsorted(every, handles)].tolist(), strict=True))
-    return gather(found, selection, scores, share, asked, oracle.size)
+    return gather(found, selection, share, asked, oracle.size)
 
 
 class _Shelf:
@@ -134,6 +136,9 @@ class _Shelf:
         if name is None:
             return None
         return lambda keys: [label(one.metadata, name) for one in self.read(self.handles(np.asarray(keys)))]
+
+    def texts(self, keys: Any) -> list[str]:
+        return [one.text for one in self.read(self.handles(np.asarray(keys)))]
 
     def costs(self, options: Options) -> Any:
         return lambda keys: [options.cost(one.text) for one in self.read(self.handles(np.asarray(keys)))]

@@ -10,6 +10,7 @@ import numpy as np
 from breadth.checks import check_count
 from breadth.drivers import run
 from breadth.errors import InputError
+from breadth.near import rename_copies, rename_variants
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import Facts, describe
 from breadth.problem import Problem
@@ -35,5 +36,10 @@ def run_on_pool(
     certificate: Certificate | None = None
     if found.certificate is not None and pool == facts.size:
         certificate = replace(found.certificate, exact=found.certificate.exact and facts.exact)
-    copies = tuple(ids[rows] for rows in found.copies)
-    return replace(found, ids=ids[found.ids], copies=copies, certificate=certificate).with_stats(pool=pool)
+    return replace(
+        found,
+        ids=ids[found.ids],
+        copies=rename_copies(found.copies, lambda row: int(ids[row])),
+        variants=rename_variants(found.variants, lambda row: int(ids[row])),
+        certificate=certificate,
+    ).with_stats(pool=pool)

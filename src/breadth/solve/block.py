@@ -13,6 +13,7 @@ from breadth.native import core
 from breadth.problem import Problem, marginal, sharpen
 from breadth.solve.partial import check_pins
 from breadth.solve.pool import Pool
+from breadth.solve.repeats import Repeats
 
 _DOUBT = 1e-5
 """Cosines this close to the one asked for are computed again in float64."""
@@ -40,6 +41,10 @@ class Block:
         self._flat: Matrix = np.empty((0, 0), dtype=np.float32)
         self._room: Matrix = np.empty((0, 0), dtype=np.float32)
         self._sharp: Matrix = self._room
+        texts = self.problem.constraints.texts
+        self.repeats = None
+        if texts is not None and self.problem.merges_texts:
+            self.repeats = Repeats(texts, pool.pins)
         if pool.pins:
             check_pins(self.problem, pool.rows[: pool.pins])
         self.enter(where)
@@ -67,7 +72,7 @@ class Block:
         return np.asarray(order[np.searchsorted(self.where, where, sorter=order)])
 
     def enter(self, where: Positions) -> None:
-        """Take further rows of the pool into the block."""
+        """Take further rows of the pool into the block. Of rows whose texts say the same one stays."""
         old = len(self)
         self.where = where if old == 0 else np.concatenate((self.where, where))
         new, size = slice(old, len(self)), len(self)
@@ -79,7 +84,24 @@ class Block:
         if self._sharp is not self._room:
             self._sharp[new, :size] = sharpen(self._room[new, :size], self.problem.sharpness)
             self._sharp[:old, new] = self._sharp[new, :old].T
+        if self.repeats is not None:
+            stays, replaced = self.repeats.leave_out(self.ids, self.where, self.cosines, self.relevance, old)
+            self._keep(stays, replaced)
         self._set_rules()
+
+    def _keep(self, stays: Mask, replaced: dict[int, int]) -> None:
+        """Let only these rows stay, some of them in the place of others: new ones of old ones."""
+        if stays.all():
+            return
+        order = np.arange(len(self))
+        order[list(replaced)] = list(replaced.values())
+        kept = order[stays]
+        pairs, size = np.ix_(kept, kept), len(kept)
+        self.where, self.relevance = self.where[kept], self.relevance[np.flatnonzero(stays)]
+        self._flat[:size] = self._flat[kept]
+        self._room[:size, :size] = self._room[pairs]
+        if self._sharp is not self._room:
+            self._sharp[:size, :size] = self._sharp[pairs]
 
     def _make_room(self, size: int) -> None:
         old = len(self._flat)
@@ -102,8 +124,8 @@ class Block:
         self.linear: Vector = self.problem.linear(self.relevance)
         if constraints.limits_sets:
             pairs = BlockPairs(self.pool, self.where, self.cosines)
-            self.rules = constraints.make_rules(pairs, self.problem.k)
-            self._forgive(constraints.forgive(self.ids, self.ids))
+            self.rules = constraints.make_rules(pairs, self.problem.k, merged=self.repeats is not None)
+            self._forgive(self._find_free())
         if constraints.keep_best:
             self._lock_best()
         if len(self.locked):
@@ -111,6 +133,16 @@ class Block:
             locked[self.locked] = 1
             self.rules = self.rules._replace(locked=locked)
         self.resize(self.problem.k)
+
+    def _find_free(self) -> Mask | None:
+        """The pairs that cost nothing."""
+        constraints = self.problem.constraints
+        free = constraints.forgive(self.ids, self.ids)
+        if self.problem.sharpness == 1 or constraints.texts is None:
+            return free
+        compared = self.cosines > constraints.compared
+        np.fill_diagonal(compared, False)
+        return compared if free is None else compared | free
 
     def _forgive(self, pairs: Mask | None) -> None:
         """Some pairs cost nothing. The matrix is then not positive semidefinite: `shift` makes up for it."""

@@ -1,4 +1,4 @@
-"""The near-copies that chosen rows stand for."""
+"""The passages that chosen rows stand for, and those that differ from them."""
 
 from __future__ import annotations
 
@@ -7,37 +7,82 @@ from dataclasses import replace
 import numpy as np
 
 from breadth.arrays import Array, Ids
+from breadth.constraints.texts import COMPARED, Texts
+from breadth.near import CLOSE_VECTORS, Copies, Copy, Variant, Variants
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.selection import Selection
 from breadth.solve.pick import first_count
 
+_VARIANTS = 5
+"""Variants of a chosen row that are told, at the most."""
 
-def find_copies(distinct: float, ids: Ids, chosen: Ids, cosines: Array) -> tuple[Ids, ...]:
+
+def find_copies(distinct: float, ids: Ids, chosen: Ids, cosines: Array) -> Copies:
     """For each chosen row the rows that are too close to it to be chosen too, from their `cosines` (ids, chosen).
 
     A row that is too close to several belongs to the closest.
     """
-    nobody = (ids[:0],) * len(chosen)
-    pairs = cosines > distinct
-    if not pairs.any():
-        return nobody
-    close = np.flatnonzero(pairs.any(axis=1))
-    close = close[(ids[close, None] != chosen).all(axis=1)]
-    if len(close) == 0:
-        return nobody
-    nearest = np.argmax(cosines[close], axis=1)
-    return tuple(ids[close[nearest == place]] for place in range(len(chosen)))
+    found: list[list[Copy]] = [[] for _ in chosen]
+    members = set(chosen.tolist())
+    for row in np.flatnonzero((cosines > distinct).any(axis=1)):
+        if int(ids[row]) not in members:
+            place = int(np.argmax(cosines[row]))
+            found[place].append(Copy(int(ids[row]), float(cosines[row, place]), CLOSE_VECTORS))
+    return tuple(map(tuple, found))
+
+
+def find_copies_by_text(texts: Texts, ids: Ids, chosen: Ids, cosines: Array) -> Copies:
+    """The same by what the texts say: a row belongs to the closest chosen row that says all of it."""
+    found: list[list[Copy]] = [[] for _ in chosen]
+    members = set(chosen.tolist())
+    near = cosines > min(COMPARED, texts.paraphrase)
+    for row in np.flatnonzero(near.any(axis=1)):
+        if int(ids[row]) in members:
+            continue
+        (own,) = texts.read_rows([int(ids[row])])
+        for place in sorted(np.flatnonzero(near[row]).tolist(), key=lambda place: -cosines[row, place]):
+            cosine = float(cosines[row, place])
+            relation = texts.find_relation(texts.read_rows([int(chosen[place])])[0], own, cosine)
+            if relation is not None:
+                found[place].append(Copy(int(ids[row]), cosine, relation))
+                break
+    return tuple(map(tuple, found))
+
+
+def find_variants(texts: Texts, ids: Ids, chosen: Ids, cosines: Array, copies: Copies) -> Variants:
+    """For each chosen row those rows that are worded nearly alike and say something else, the closest first."""
+    members = set(chosen.tolist())
+    known = [{one.id for one in some} for some in copies] or [set() for _ in chosen]
+    found: list[tuple[Variant, ...]] = []
+    for place, own in enumerate(chosen.tolist()):
+        variants: list[Variant] = []
+        for row in np.argsort(-cosines[:, place], kind="stable"):
+            cosine, other = float(cosines[row, place]), int(ids[row])
+            if cosine <= COMPARED or len(variants) == _VARIANTS:
+                break
+            if other == own or other in known[place]:
+                continue
+            left, right = texts.read_rows([own, other])
+            if left.varies(right):
+                variants.append(Variant(other, cosine, other in members, texts.compare(left, right, cosine)))
+        found.append(tuple(variants))
+    return tuple(found)
 
 
 def add_copies(solver: Asking[Selection], problem: Problem, facts: Facts) -> Asking[Selection]:
     """Run a solver; where it does not say which copies its rows stand for, look among the most relevant rows."""
     selection = yield from solver
-    distinct = problem.constraints.distinct
-    if distinct is None or selection.copies:
+    distinct, texts = problem.constraints.distinct, problem.constraints.texts
+    if (distinct is None and texts is None) or selection.copies:
         return selection
     ids = (yield from Top(problem.query[None], min(first_count(problem), facts.size))).ids[0]
     rows = yield from Rows(ids)
     members = yield from Rows(selection.ids)
-    return replace(selection, copies=find_copies(distinct, ids, selection.ids, problem.cosines(rows, members)))
+    cosines = problem.cosines(rows, members)
+    if texts is None:
+        assert distinct is not None
+        return replace(selection, copies=find_copies(distinct, ids, selection.ids, cosines))
+    copies = find_copies_by_text(texts, ids, selection.ids, cosines)
+    return replace(selection, copies=copies, variants=find_variants(texts, ids, selection.ids, cosines, copies))

@@ -52,6 +52,8 @@ def solve(
             block.enter(more)
     found.bound = pricing.bound(found)
     found.swap_optimal = found.is_closed or (pricing.is_settled and not late)
+    if found.problem.k < block.asked and block.pool.is_cut:  # there may be rows for a larger set
+        found.swap_optimal = False
     found.stopped = "swap_optimal" if found.swap_optimal else "time_limit" if late else pricing.gave_up
     found.stats = {
         "path": pricing.name, "core": describe(), "rounds": rounds, "swaps": swaps, "block": len(block),

@@ -119,7 +119,7 @@ class ByRelevance:
     def grow(self, block: Block) -> Asking[Positions]:
         pool = block.pool
         while True:
-            more = self._advance(pool, max(len(block), 1))
+            more = self._advance(pool, max(self._next, 1))
             if len(more) or pool.is_final or self._count >= self._effort.most:
                 return more
             self._count = min(_FASTER * self._count, max(self._effort.most, self._count))

@@ -47,11 +47,16 @@ class DocumentFound:
 
 @dataclass(frozen=True)
 class HitFound:
-    """A chosen passage, with the ids of the near-copies that it stands for; no text if none was asked for."""
+    """A chosen passage; no text if none was asked for.
+
+    copies     passages of which it says all: mappings with "id", "cosine" and "relation"
+    variants   passages in nearly its words that say something else: with "id", "cosine", "chosen" and "differences"
+    """
 
     id: str
     score: float
-    copies: tuple[str, ...]
+    copies: tuple[Mapping[str, Any], ...]
+    variants: tuple[Mapping[str, Any], ...]
     text: str | None
     metadata: Mapping[str, Any] | None
     parent: str | None
@@ -115,7 +120,9 @@ def read_ready(data: Any) -> Ready:
 
 def read_chosen(data: Any) -> Chosen:
     """Read the answer of `/v1/select`."""
-    hits = tuple(_fill(HitFound, hit | {"copies": tuple(hit["copies"])}) for hit in data["hits"])
+    hits = tuple(
+        _fill(HitFound, hit | {name: tuple(hit[name]) for name in ("copies", "variants")}) for hit in data["hits"]
+    )
     ids, scores = tuple(hit.id for hit in hits), tuple(hit.score for hit in hits)
     certificate = _read_certificate(data)
     return _fill(Chosen, data | {"hits": hits, "ids": ids, "scores": scores, "certificate": certificate})

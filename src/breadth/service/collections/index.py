@@ -19,6 +19,7 @@ from breadth.selection import Selection
 from breadth.service.collections.protocol import Curve
 from breadth.service.inspection.inspect import Inspection, Wanted, inspect
 from breadth.service.inspection.study import Studies, Study
+from breadth.settings import compares_texts
 
 T = TypeVar("T")
 _ATTEMPTS = 3
@@ -56,6 +57,8 @@ class ServedIndex:
 
         def draw() -> Curve:
             oracle = self._index.oracle(where)
+            if compares_texts(told):
+                told["texts"] = lambda ids: [one.text for one in self._index.documents(oracle.numbers[ids])]
             curve = api.frontier(oracle, vector, k=min(k, oracle.size), **told)
             points = tuple(self._name(oracle, selection, k) for selection in curve)
             return Curve(points, curve.knee().theta, curve.top_relevance)
@@ -87,7 +90,7 @@ class ServedIndex:
 
     def _search_plainly(self, query: Any, where: Any) -> Results:
         """The most relevant document: this checks the query and the filter."""
-        return self._index.search(query, k=1, theta=1.0, method="topk", where=where)
+        return self._index.search(query, k=1, method="topk", where=where)
 
     def _name(self, oracle: SegmentedOracle, selection: Selection, asked: int) -> Results:
         documents = self._index.documents(oracle.numbers[selection.ids])

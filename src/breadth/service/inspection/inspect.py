@@ -15,7 +15,7 @@ from breadth.curve import Frontier
 from breadth.index import Document
 from breadth.selection import Selection
 from breadth.service.inspection.study import Study
-from breadth.settings import DEFAULT
+from breadth.settings import DEFAULT, PAPER
 
 Part = Literal["sets", "candidates", "curve"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -95,8 +95,8 @@ def inspect(study: Study, wanted: Wanted) -> Inspection:
         found |= {"candidates": _place(study, study.candidates), "shown": study.plane.share}
     if "curve" in wanted.parts:
         found["curve"] = api.frontier(
-            study.oracle, study.vector, k=_fit(wanted.k, study), thetas=THETAS, distinct=wanted.distinct,
-            time_limit=wanted.time_limit,
+            study.oracle, study.vector, k=_fit(wanted.k, study), thetas=THETAS, texts=study.read_texts,
+            distinct=wanted.distinct, time_limit=wanted.time_limit,
         )  # fmt: skip
     return Inspection(study.oracle.size, **found)
 
@@ -107,13 +107,14 @@ def _choose_sets(study: Study, wanted: Wanted) -> dict[str, Any]:
     limit = wanted.time_limit
     selections = {
         "chosen": api.select(
-            oracle, query, k=k, theta=wanted.theta, distinct=wanted.distinct, pool=pool, time_limit=limit
+            oracle, query, k=k, theta=wanted.theta, texts=study.read_texts, distinct=wanted.distinct, pool=pool,
+            time_limit=limit,
         ),
-        "top": api.select(oracle, query, k=k, theta=1.0, time_limit=limit),
+        "top": api.select(oracle, query, k=k, method="topk", time_limit=limit),
         # MMR has no sharpness: it is that of the others here, so that the redundancy of all is measured alike.
         "mmr": api.select(
-            oracle, query, k=k, theta=wanted.theta, method="mmr", pool=max(k, len(study.candidates)),
-            sharpness=DEFAULT.sharpness, time_limit=limit,
+            oracle, query, k=k, theta=PAPER.theta if wanted.theta in (None, 1.0) else wanted.theta, method="mmr",
+            pool=max(k, len(study.candidates)), sharpness=DEFAULT.sharpness, time_limit=limit,
         ),
     }  # fmt: skip
     rows = {name: study.find_rows(selection.ids) for name, selection in selections.items()}
@@ -129,10 +130,12 @@ def _choose_sets(study: Study, wanted: Wanted) -> dict[str, Any]:
 
 
 def _describe(study: Study, selection: Selection, ids: Ids, coverage: float) -> MeasuredSet:
-    known = set(study.candidates.tolist())
+    known, near = set(study.candidates.tolist()), selection.copies
     copies = [
-        study.documents(np.array([i for i in study.find_rows(names).tolist() if i in known], dtype=np.int64))
-        for names in selection.copies
+        study.documents(np.array([row for row in rows.tolist() if row in known], dtype=np.int64))
+        for rows in (
+            study.find_rows(np.array([one.id for one in copies], dtype=selection.ids.dtype)) for copies in near
+        )
     ] or [[] for _ in ids]
     return MeasuredSet(selection, study.documents(ids), copies, coverage)
 

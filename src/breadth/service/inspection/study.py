@@ -67,6 +67,10 @@ class Study:
         named: Any = self.oracle
         return np.asarray(named.handles(names) if hasattr(named, "handles") else names, dtype=np.int64)
 
+    def read_texts(self, names: Any) -> list[str]:
+        """The texts of rows, by the names that `breadth.select` knows them by."""
+        return [document.text for document in self.documents(self.find_rows(np.asarray(names)))]
+
     def documents(self, ids: Ids) -> list[Document]:
         """The documents of rows, each read once."""
         missing = [i for i in dict.fromkeys(ids.tolist()) if i not in self._documents]

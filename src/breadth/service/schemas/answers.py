@@ -24,12 +24,37 @@ class DocumentAnswer(BaseModel):
         return cls(id=document.id, text=document.text, metadata=dict(document.metadata), parent=document.parent)
 
 
+class CopyAnswer(BaseModel):
+    """A passage that was left out because a chosen one says all of it."""
+
+    id: str
+    cosine: float
+    relation: str = Field(description="`same`, `contained`, `says the same`; `close vectors` where there is no text")
+
+
+class DifferenceAnswer(BaseModel):
+    """What a chosen passage says, and what another one says instead."""
+
+    here: str
+    there: str
+
+
+class VariantAnswer(BaseModel):
+    """A passage in nearly the words of a chosen one that says something else."""
+
+    id: str
+    cosine: float
+    chosen: bool
+    differences: list[DifferenceAnswer]
+
+
 class HitAnswer(BaseModel):
-    """A chosen passage, with its relevance and the near-copies that it stands for."""
+    """A chosen passage, with its relevance, the copies that it stands for, and the variants that differ from it."""
 
     id: str
     score: float
-    copies: list[str]
+    copies: list[CopyAnswer]
+    variants: list[VariantAnswer]
     text: str | None = None
     metadata: dict[str, Any] | None = None
     parent: str | None = None
@@ -37,13 +62,15 @@ class HitAnswer(BaseModel):
     @classmethod
     def of(cls, hit: Hit, text: bool) -> HitAnswer:
         """Describe a hit, with its text and metadata if they are wanted."""
-        copies = [copy.id for copy in hit.copies]
+        copies = [CopyAnswer(**copy.to_dict()) for copy in hit.copies]
+        variants = [VariantAnswer(**variant.to_dict()) for variant in hit.variants]
         if not text:
-            return cls(id=hit.id, score=hit.score, copies=copies)
+            return cls(id=hit.id, score=hit.score, copies=copies, variants=variants)
         return cls(
             id=hit.id,
             score=hit.score,
             copies=copies,
+            variants=variants,
             text=hit.text,
             metadata=dict(hit.metadata),
             parent=hit.document.parent,

@@ -100,9 +100,17 @@ class SearchResult(BaseModel):
             file_id=hit.id,
             filename=hit.document.root,
             score=hit.score,
-            attributes=dict(hit.metadata),
+            attributes={**hit.metadata, **_tell_near(hit)},
             content=[Content(text=hit.text)],
         )
+
+
+def _tell_near(hit: Hit) -> dict[str, str]:
+    """The copies and the variants of a passage, as texts: attributes can be nothing else."""
+    copies = "; ".join(f"{copy.id} ({copy.relation})" for copy in hit.copies)
+    variants = "; ".join(f"{one.id} ({', '.join(map(str, one.differences[:3]))})" for one in hit.variants)
+    told = {"breadth.copies": copies, "breadth.differs": variants}
+    return {name: text for name, text in told.items() if text}
 
 
 class SearchPage(BaseModel):

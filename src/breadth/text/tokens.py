@@ -1,0 +1,228 @@
+"""A text as tokens: what each one says in a normal form, of what kind it is, and where it stands."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from breadth.text.words import DAYS, FACTS, FUNCTION_WORDS, MONTHS, NUMBERS, UNITS
+
+FUNCTION, CONTENT, NAME, FACT = range(4)
+"""The kinds of tokens: function words; other words; names; numbers, identifiers, operators and words such as "not"."""
+
+MOST_TOKENS = 4000
+"""Texts with more tokens are not aligned: they are the same, one contains the other, or they differ."""
+
+NEAR = 0.6
+"""From this share of common words on two texts are worded nearly the same: what was changed in one of them is a
+difference, unless one is a stretch of the other."""
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Scripts that are written without spaces: every character is a token."""
+_MONTHS = "|".join(sorted(MONTHS, key=len, reverse=True))
+_TOKEN = re.compile(
+    rf"""
+    (?P<skip>   </?[A-Za-z!][^<>]{{0,200}}> | &(?:[a-z]+|\#\d+); | <?-+> | =+>
+                | (?<![^\s.,;:!?)”"'])\[\s*(?:\d{{1,3}}|edit|update|citation\ needed|note\ \d+)\s*\] )
+  | (?P<url>    (?:https?://|www\.)[^\s<>"'`)\]}}]+ )
+  | (?P<email>  [\w.+-]+@\w[\w-]*(?:\.[\w-]+)+ )
+  | (?P<date>   \b(?:\d{{4}}-\d\d-\d\d | \d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:{_MONTHS})\.?,?\s+\d{{4}}
+                | (?:{_MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}})\b )
+  | (?P<flag>   (?<![\w-])--?[^\W\d_][\w-]* )
+  | (?P<number> (?:(?<![\w)\]])[-−+](?=[\d.]))? (?:\d+(?:[.,'\u00a0\u2009\u202f]\d+)* | \.\d+)
+                (?:(?=[%°]|\b)|(?=(?:km|cm|mm|m|kg|g|mg|ml|l|ms|s|h|min|kb|mb|gb|tb|ft|lb|mi|in)\b)) )
+  | (?P<dotted> [^\W\d_]\w*(?:\.\w+)+ | \w+(?:\.\w+)*\.[^\W\d_]\w* )
+  | (?P<wide>   [{_UNSPACED}] )
+  | (?P<word>   (?:(?![{_UNSPACED}])\w)+ (?:['’](?!s\b)[^\W\d_]+)? )
+  | (?P<sign>   [<>=!~]=+ | [<>≤≥±^%‰$€£¥] | °[CF]? | (?<=\s)[=~](?=\s?[\d"']) )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_SIGNS = {"==": "=", "===": "=", "≤": "<=", "≥": ">=", "~=": "~", "!==": "!="}
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:([,'\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?")
+_WHOLE = re.compile(r"([-+]?\d+)\.0+")
+_ABBREVIATION = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_ENDS_SENTENCE = re.compile(r"[.!?:;•|\n\"“”]\W*\Z|\A\W*\Z")
+_MAY = ("may", "mars")
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """A text as tokens.
+
+    text    the text itself
+    keys    what each token says, in a normal form
+    kinds   its kind
+    spans   where it stands in the text
+    """
+
+    text: str
+    keys: tuple[str, ...]
+    kinds: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        return Counter(self.keys)
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        return frozenset(self.keys)
+
+    @cached_property
+    def facts(self) -> frozenset[str]:
+        """The facts and names."""
+        return frozenset(key for key, kind in zip(self.keys, self.kinds, strict=True) if kind >= NAME)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words that are no function words, without their endings."""
+        return frozenset(stem(key) for key, kind in zip(self.keys, self.kinds, strict=True) if kind == CONTENT)
+
+    def varies(self, other: Tokens) -> bool:
+        """Whether two texts are worded nearly alike, but one has a fact or a name that the other does not have."""
+        return self.resembles(other) and not (self.facts <= other.vocabulary and other.facts <= self.vocabulary)
+
+    def resembles(self, other: Tokens) -> bool:
+        """Whether both texts have most words of the shorter one in common, in any order."""
+        return (self.counts & other.counts).total() >= NEAR * min(len(self), len(other))
+
+    @cached_property
+    def joined(self) -> str:
+        """All keys as one text, so that stretches can be searched for."""
+        return "\x00" + "\x00".join(self.keys) + "\x00"
+
+
+@lru_cache(maxsize=4096)
+def read_tokens(text: str) -> Tokens:
+    """Split a text into tokens. The last some thousand texts are remembered."""
+    keys: list[str] = []
+    kinds: list[int] = []
+    spans: list[tuple[int, int]] = []
+    is_title = _has_many_capitals(text)
+    for match in _TOKEN.finditer(text):
+        group = match.lastgroup or "skip"
+        if group == "skip":
+            continue
+        word = match.group()
+        key, kind = _READERS[group](word)
+        if group == "word":
+            key, kind = _read_in_context(text, match.start(), word, key, kind, keys, is_title)
+        if key == "":
+            continue
+        keys.append(key)
+        kinds.append(kind)
+        spans.append(match.span())
+    return Tokens(text, tuple(keys), tuple(kinds), tuple(spans))
+
+
+def stem(word: str) -> str:
+    """A word without a common English ending; words of other languages lose little by it."""
+    for ending in ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _fold(word: str) -> str:
+    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'").replace("−", "-")
+
+
+def _read_number(word: str) -> tuple[str, int]:
+    number = _fold(word)
+    number = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in number).removeprefix("+")
+    if _THOUSANDS.fullmatch(number):
+        number = re.sub(r"[,'\s\u00a0\u2009\u202f]", "", number)
+    if whole := _WHOLE.fullmatch(number):
+        number = whole[1]
+    return number.lstrip("0") or "0" if number.isdigit() else number, FACT
+
+
+def _read_date(word: str) -> tuple[str, int]:
+    """Dates in one form: year, month, day."""
+    parts = [MONTHS.get(_fold(part), part) for part in re.findall(r"\d+|[^\W\d_]+", word)]
+    numbers = [int(part) for part in parts if str(part).isdigit()]
+    named = [MONTHS[_fold(part)] for part in re.findall(r"[^\W\d_]+", word) if _fold(part) in MONTHS]
+    if named:
+        numbers.remove(named[0])
+        year, month, day = max(numbers), named[0], min(numbers)
+    else:
+        year, month, day = numbers
+    return f"{year:04}-{month:02}-{day:02}", FACT
+
+
+def _read_url(word: str) -> tuple[str, int]:
+    address = word.rstrip(".,;:!?").rstrip("/")
+    return re.sub(r"\A(?:https?://)?(?:www\.)?", "", address, flags=re.IGNORECASE), FACT
+
+
+def _read_flag(word: str) -> tuple[str, int]:
+    return word, FACT  # -v is not -V
+
+
+def _read_dotted(word: str) -> tuple[str, int]:
+    key = _fold(word)
+    return (key.replace(".", ""), CONTENT) if _ABBREVIATION.fullmatch(word) else (key, FACT)
+
+
+def _read_sign(word: str) -> tuple[str, int]:
+    key = _fold(word)
+    return _SIGNS.get(key, key), FACT
+
+
+def _read_word(word: str) -> tuple[str, int]:
+    key = _fold(word)
+    if key in NUMBERS:
+        return NUMBERS[key], FACT
+    if key.endswith("n't") or key in FACTS:
+        return "not" if key.endswith("n't") or key == "cannot" else key, FACT
+    if "_" in key or any(c.isdigit() for c in key) or _has_inner_capital(word):
+        return key, FACT
+    return key, FUNCTION if key in FUNCTION_WORDS else CONTENT
+
+
+_READERS = {
+    "url": _read_url, "date": _read_date, "email": _read_url, "flag": _read_flag, "number": _read_number,
+    "dotted": _read_dotted, "wide": _read_word, "word": _read_word, "sign": _read_sign,
+}  # fmt: skip
+
+
+def _has_inner_capital(word: str) -> bool:
+    """Whether a word looks like an identifier: camelCase."""
+    return not word.isupper() and any(one.islower() and other.isupper() for one, other in pairwise(word))
+
+
+def _has_many_capitals(text: str) -> bool:
+    """Whether capitals say little, because most words begin with one."""
+    words = re.findall(r"[^\W\d_]{4,}", text[:2000])
+    return len(words) >= 4 and sum(word[0].isupper() for word in words) > 0.6 * len(words)
+
+
+def _read_in_context(
+    text: str, start: int, word: str, key: str, kind: int, before: list[str], is_title: bool
+) -> tuple[str, int]:
+    """Words that mean something beside others: months, units after a number, names in the middle of a sentence."""
+    capital = word[0].isupper()
+    if key in MONTHS and capital and (key not in _MAY or _is_date(text, start, len(word), before)):
+        return str(MONTHS[key]), FACT
+    if key in UNITS and before and before[-1][-1:].isdigit():
+        return UNITS[key], FACT
+    if key in DAYS and capital:
+        return key, FACT
+    if kind == CONTENT and word.isupper() and len(word) > 1 and not is_title:
+        return key, NAME
+    if kind == CONTENT and capital and not is_title and not _ENDS_SENTENCE.search(text[max(0, start - 12) : start]):
+        return key, NAME
+    return key, kind
+
+
+def _is_date(text: str, start: int, length: int, before: list[str]) -> bool:
+    after = text[start + length : start + length + 6]
+    return bool(before and before[-1].isdigit()) or bool(re.match(r"\.?\s+\d", after))
