@@ -91,6 +91,8 @@ def make_instance(number: int) -> tuple[str, tuple[str, str, int, int], np.ndarr
         arguments["sharpness"] = 1
     elif mode < 0.65:
         arguments["sharpness"] = int(rng.choice([2, 8, 16]))
+    if arguments["theta"] == 1.0 and "sharpness" not in arguments:  # when it was recorded, that was plain top-k
+        arguments |= {"distinct": 1.0, "on_topic": 0.0, "keep_best": False}
     if rng.random() < 0.35:
         arguments |= make_constraints(rng, n, k)
     return kind, (shape, n, seed), query, arguments

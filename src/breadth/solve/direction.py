@@ -9,30 +9,27 @@ import numpy as np
 from breadth.altering import alter
 from breadth.arrays import Array, Ids, Positions, Vector
 from breadth.clock import Clock
-from breadth.oracles.protocol import Facts, Reached
+from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.ranking import best
 from breadth.requests import Above, Asking, Rows, Top
 from breadth.solve.block import Block
 from breadth.solve.effort import LOOSE_THETA, LOW_THETA, Effort
 from breadth.solve.found import Found
-from breadth.solve.pool import Pool, fetch_rows, find_outside
-from breadth.solve.question import Question, Region
-from breadth.solve.starts import pick_from_many, pick_one, pick_sets, spread_firsts
+from breadth.solve.pool import Pool, fetch_rows, find_outside, take_rows
+from breadth.solve.question import Question
+from breadth.solve.reaching import Reaching, lead
+from breadth.solve.starts import pick_one, pick_starts, search_far
 
 _NOBODY: Positions = np.empty(0, dtype=np.int64)
 _LEADING = 1024
 """Where far more rows would have to be looked at than may be fetched: so many that lead, `_EXPLORATIONS` times."""
 _EXPLORATIONS = 2
-_REMEMBERED, _MARGIN = 16, 0.4
-"""One row in so many is remembered at the most, and how far below the threshold rows are, as a multiple of 2(1-θ)√k: a
-swap moves w by at most twice 2(1-θ)."""
-_LOOSE, _FEW, _ROWS_OF_STARTS = 0.02, 64, 256
+_LOOSE, _FEW = 0.02, 64
 """Above this open gap and up to this k, and always at a low θ, the search for sets starts from greedy sets of the whole
-pool; so many rows of these enter the block."""
-_SMALL, _FAR_STARTS, _FAR_ROWS, _FAR_STEPS = 6, 16, 32, 8
-"""For a low θ (a loose one, up to this k) the collection is searched for the rows that greedy would take next: from so
-many first rows, for so many rows each, about so many times."""
+pool."""
+_SMALL = 6
+"""For a low θ, and a loose one up to this k, the collection is searched for the rows that greedy would take next."""
 _GROWN = 1.125
 """A block that has grown by so much is searched for sets once more at the end."""
 _AT_ONCE = 2048
@@ -57,7 +54,7 @@ class ByDirection:
         self.search = True
         self._bound = np.inf
         self._largest: Array | None = None
-        self._regions: list[Region] = []
+        self._reaching = Reaching(problem, facts, effort)
         self._explored = 0
         self._before = self._last = np.inf
         self._idle, self._value = 0, -np.inf
@@ -123,9 +120,9 @@ class ByDirection:
         if len(reached.ids) < count:
             found = yield from Top(problem.query[None], count)
             return np.asarray(found.ids[0]), float(found.scores[0, -1])
-        self._remember(problem.query, reached)
+        self._reaching.remember(problem.query, reached)
         self._bound_by_relevance(reached.at_most)
-        ids, ceiling = _lead(reached, -np.inf, count)
+        ids, ceiling = lead(reached, -np.inf, count)
         return np.sort(ids), ceiling
 
     def _bound_by_relevance(self, scores: Array) -> None:
@@ -144,11 +141,6 @@ class ByDirection:
             self._problem, self._bound = alter(self._problem, k=problem.k), np.inf
             if self._largest is not None:
                 self._bound_by_relevance(self._largest)
-
-    def _remember(self, direction: Vector, found: Reached) -> None:
-        if self._problem.similarity_dim is None:
-            norm = self._facts.max_squared_norm
-            self._regions.append(Region(direction, found.ids, found.at_most, found.ceiling, norm))
 
     # Pricing
 
@@ -169,7 +161,7 @@ class ByDirection:
             if len(more) or pool.is_complete or len(pool) >= self._effort.most:
                 return more
             found = yield from Top(self._problem.query[None], min(4 * len(pool), self._facts.most_rows))
-            if (yield from self._take(pool, found.ids[0])) == 0:
+            if (yield from take_rows(pool, found.ids[0])) == 0:
                 return more
 
     def price(self, found: Found, late: bool) -> Asking[Positions | None]:
@@ -293,25 +285,13 @@ class ByDirection:
         if np.count_nonzero(alive) > most:
             return None
         if not pool.is_complete:
-            outside = yield from self._reach_above(question.w_dual, cut - half, most)
+            outside = yield from self._reaching.reach_above(question.w_dual, cut - half, most)
             if outside is None:
                 return None
-            yield from self._take(pool, outside)
+            yield from take_rows(pool, outside)
             alive = np.concatenate((alive, np.ones(len(pool) - len(alive), dtype=bool)))
         where = np.flatnonzero(alive)
         return Block(pool, where, is_closed=True) if len(where) <= most else None
-
-    def _reach_above(self, w: Vector, threshold: float, most: int) -> Asking[Ids | None]:
-        """All rows above a threshold; None if they are more than `most`, or not to be found."""
-        facts = self._facts
-        if not facts.reaches:
-            found = yield from Top(w[None], min(most, facts.most_rows))
-            complete = found.ids.shape[1] == facts.size or found.scores[0, -1] <= threshold
-            return np.asarray(found.ids[0][found.scores[0] > threshold]) if complete else None
-        region = next((r for r in self._regions if r.covers(w, threshold)), None)
-        within = None if region is None else np.sort(region.ids[region.near(w, threshold)])
-        (reached,) = yield from Above(w[None], np.array([threshold]), np.array([4 * most]), within)
-        return reached.ids if reached.ceiling <= threshold and len(reached.ids) <= 4 * most else None
 
     def confirm(self, found: Found, late: bool) -> Asking[bool]:
         if late:
@@ -333,9 +313,9 @@ class ByDirection:
             return _NOBODY
         low = LOOSE_THETA if problem.k <= _SMALL else LOW_THETA
         if self._started == 0 and theta < low and not pool.is_complete:
-            yield from self._search_far(block)
+            yield from search_far(block, self._facts, self._clock)
         self._started = len(pool)
-        self.tries = self._pick_starts(block, 4 if theta < LOW_THETA else 1)
+        self.tries = pick_starts(block, self._effort, self._clock, 4 if theta < LOW_THETA else 1)
         more = [block.where, *self.tries]
         wanted = min(len(pool), 128) - len(block)
         if wanted > 0 and theta < LOOSE_THETA:
@@ -344,50 +324,24 @@ class ByDirection:
             more.append(best(slopes, wanted))
         return np.setdiff1d(np.concatenate(more), block.where)
 
-    def _pick_starts(self, block: Block, times: int) -> list[Positions]:
-        """The best of greedy's sets: `times` as many as at other θ."""
-        pool, problem, effort = block.pool, block.problem, self._effort
-        if problem.theta >= LOOSE_THETA:
-            return pick_from_many(block, 1, self._clock)
-        work = len(pool) * (pool.flat.shape[1] + 32) * problem.k
-        count = max(1, times * effort.first_rows // problem.k, times * effort.products // work)
-        return pick_from_many(block, count, self._clock)[
-            : max(2, min(times * effort.promising, _ROWS_OF_STARTS // problem.k))
-        ]
-
-    def _search_far(self, block: Block) -> Asking[None]:
-        """Bring rows into the pool that greedy would take next, after its first rows from several starts."""
-        pool, problem = block.pool, block.problem
-        steps = range(1, problem.k, max(1, problem.k // _FAR_STEPS))
-        shares = np.tile([1.0, 0.5], _FAR_STARTS)
-        for step in steps:
-            firsts = np.repeat(spread_firsts(pool.scores, _FAR_STARTS), 2)
-            sets = pick_sets(block, firsts, shares[: len(firsts)], self._clock, step)
-            sums = [pool.exact(chosen).sum(axis=0) for chosen in sets]
-            if not sums:
-                return
-            directions = np.array([problem.direction(v, share) for v, share in zip(sums, shares, strict=False)])
-            found = yield from Top(directions, min(self._facts.most_rows, step + _FAR_ROWS))
-            yield from self._take(pool, np.unique(found.ids))
-
     # The collection
 
     def _price_collection(self, found: Found, question: Question) -> Asking[int]:
         """Ask for rows that matter, and take them into the pool; how many were new."""
-        for_set, for_bound = yield from self._reach(question)
+        for_set, for_bound = yield from self._reaching.reach_both(question)
         settles = for_set.ceiling <= question.lowest
         explores = not settles and self._explored < _EXPLORATIONS and self._facts.reaches
-        moving, unseen = _lead(for_bound, question.threshold, self._effort.fetched)
+        moving, unseen = lead(for_bound, question.threshold, self._effort.fetched)
         pool = found.block.pool
         held = np.sort(pool.ids)
         if explores:
             self._explored += 1
-            wanted = np.union1d(_lead(for_set, -np.inf, _LEADING)[0], moving)
+            wanted = np.union1d(lead(for_set, -np.inf, _LEADING)[0], moving)
         else:
             wanted = for_set.above(question.lowest)
             wanted = wanted[find_outside(held, wanted)]
             if not settles or len(wanted) > self._effort.fetched:
-                wanted, settles = yield from self._reach_by_member(question, wanted if settles else None)
+                wanted, settles = yield from self._reaching.reach_by_member(question, wanted if settles else None)
             wanted = np.union1d(wanted, moving)
         wanted = wanted[find_outside(held, wanted)]
         rows = yield from Rows(wanted)
@@ -399,65 +353,3 @@ class ByDirection:
         self.is_settled = bool(settles and not gaining.any())
         helping = gaining | (slopes > found.result.threshold) | explores
         return pool.take(wanted[helping], rows[helping])
-
-    def _take(self, pool: Pool, ids: Ids) -> Asking[int]:
-        new = ids[find_outside(np.sort(pool.ids), ids)]
-        return pool.take(new, (yield from Rows(new)))
-
-    def _reach(self, question: Question) -> Asking[tuple[Reached, Reached]]:
-        """The rows above the thresholds of set and bound: from an earlier pass if that suffices, else by a new one."""
-        directions, thresholds, facts = question.directions, question.thresholds, self._facts
-        if not facts.reaches:
-            wanted = min(facts.most_rows, max(self._effort.priced, 4 * self._problem.k))
-            found = yield from Top(directions, wanted)
-            every = found.ids.shape[1] == facts.size
-            for_set, for_bound = (
-                Reached(ids, scores, -np.inf if every else float(scores[-1]))
-                for ids, scores in zip(found.ids, found.scores, strict=True)
-            )
-            return for_set, for_bound
-        known = [next((r for r in self._regions if question.is_answered_by(r, n)), None) for n in (0, 1)]
-        if all(region is not None for region in known):
-            near = [
-                region.ids[region.near(w, float(threshold))]
-                for region, w, threshold in zip(known, directions, thresholds, strict=True)
-                if region is not None
-            ]
-            within = np.union1d(*near)
-            for_set, for_bound = yield from Above(directions, thresholds, np.full(2, facts.size), within)
-            return for_set, for_bound
-        margin = _MARGIN * self._problem.coupling * np.sqrt(self._problem.k)
-        most = np.full(2, max(self._effort.fetched, facts.size // _REMEMBERED))
-        for_set, for_bound = yield from Above(directions, thresholds - margin, most)
-        self._regions = self._regions[:1]
-        for direction, reached in zip(directions, (for_set, for_bound), strict=True):
-            self._remember(direction, reached)
-        return for_set, for_bound
-
-    def _reach_by_member(self, question: Question, within: Ids | None) -> Asking[tuple[Ids, bool]]:
-        """Too many rows are above the lowest member: those that come near any one member's floor.
-
-        Also whether these are all.
-        """
-        free = np.flatnonzero(question.floors < np.inf)
-        if len(free) == 0:
-            return np.empty(0, dtype=np.int64), True
-        directions = self._problem.replacement_directions(question.members)[free]
-        floors = question.floors[free] + question.least_gain
-        if self._facts.reaches:
-            near = yield from Above(directions, floors, np.full(len(free), self._effort.fetched), within)
-            complete = all(n.ceiling <= floor for n, floor in zip(near, floors, strict=True))
-            return np.unique(np.concatenate([n.ids for n in near])), complete
-        found = yield from Top(directions, min(self._facts.most_rows, self._problem.k + 4))
-        return np.unique(found.ids[found.scores > floors[:, None]]), True
-
-
-def _lead(found: Reached, threshold: float, most: int) -> tuple[Ids, float]:
-    """The rows above a threshold, no more than so many of the best; and a score that no other row exceeds."""
-    above = np.flatnonzero(found.at_most > threshold)
-    ceiling = max(found.ceiling, threshold) if threshold > -np.inf else found.ceiling
-    if len(above) > most:
-        order = best(found.at_most[above], most + 1)
-        ceiling = max(ceiling, float(found.at_most[above[order[-1]]]))
-        above = above[order[:most]]
-    return found.ids[above], ceiling

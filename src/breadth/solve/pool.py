@@ -120,6 +120,12 @@ def find_outside(held: Ids, ids: Ids) -> Positions:
     return np.flatnonzero(held[places] != ids)
 
 
+def take_rows(pool: Pool, ids: Ids) -> Asking[int]:
+    """Fetch those of these rows that are not held, and hold those that may be in a set; how many these are."""
+    new = ids[find_outside(np.sort(pool.ids), ids)]
+    return pool.take(new, (yield from Rows(new)))
+
+
 def fetch_pool(problem: Problem, facts: Facts, count: int, pool: Pool | None = None) -> Asking[Pool]:
     """Ask for the `count` most relevant rows of the collection, and for the pinned ones.
 

@@ -97,10 +97,6 @@ class Question:
         wide = np.asarray(rows, dtype=np.float64)
         return wide @ self.w_dual + 0.5 * self.problem.coupling * self.problem.own_similarities(wide)
 
-    def is_answered_by(self, region: Region, number: int) -> bool:
-        """Whether no row outside a region matters for w(v) (number 0) or w(u) (number 1)."""
-        return region.covers(self.directions[number], float(self.thresholds[number]))
-
     @property
     def directions(self) -> Vector:
         """w(v) and w(u)."""
@@ -110,36 +106,3 @@ class Question:
     def thresholds(self) -> Vector:
         """What a row must exceed for each of them."""
         return np.array([self.lowest, self.threshold])
-
-
-@dataclass(frozen=True, eq=False)
-class Region:
-    """Rows that a search brought: every other row has an inner product of at most `ceiling` with the direction.
-
-    For a row of length at most r with e·a = h, a of unit length and w = αa + w⊥, e·w ≤ αh + ‖w⊥‖√(r² - h²), which grows
-    with h up to h = rα/‖w‖: so rows outside the region are bounded for other directions too.
-    """
-
-    direction: Vector
-    ids: Ids
-    at_most: Array
-    ceiling: float
-    squared_norm: float
-
-    def bound(self, w: Vector, height: Vector) -> Vector:
-        """The largest inner product with w of a row that has at most this one with the direction."""
-        length, radius = float(np.linalg.norm(self.direction)), np.sqrt(self.squared_norm)
-        along = float(w @ self.direction) / length
-        across = np.sqrt(max(float(w @ w) - along * along, 0.0))
-        whole = np.hypot(along, across)
-        highest = radius * along / whole if whole > 0.0 else 0.0
-        h = np.clip(np.minimum(height / length, highest), -radius, radius)
-        return np.asarray(along * h + across * np.sqrt(np.maximum(self.squared_norm - h * h, 0.0)) + 1e-6 * whole)
-
-    def covers(self, w: Vector, threshold: float) -> bool:
-        """Whether no row outside scores above the threshold for w."""
-        return float(self.bound(w, np.array([self.ceiling]))[0]) <= threshold
-
-    def near(self, w: Vector, threshold: float) -> Mask:
-        """Which of the rows may."""
-        return np.asarray(self.bound(w, self.at_most.astype(np.float64)) > threshold)

@@ -7,11 +7,19 @@ import numpy as np
 from breadth.arrays import Array, Mask, Positions, Vector
 from breadth.clock import Clock
 from breadth.feasible import NO_RULES, addable
+from breadth.oracles.protocol import Facts
 from breadth.problem import sharpen
+from breadth.requests import Asking, Top
 from breadth.solve.block import Block
+from breadth.solve.effort import LOOSE_THETA, Effort
 from breadth.solve.partial import Scored
-from breadth.solve.pool import Pool
+from breadth.solve.pool import Pool, take_rows
 
+_FAR_STARTS, _FAR_ROWS, _FAR_STEPS = 16, 32, 8
+"""A collection is searched for the rows that greedy would take next from so many first rows, for so many rows each,
+about so many times."""
+_ROWS_OF_STARTS = 256
+"""Rows of greedy's sets that enter the block."""
 _ROUNDING = 2e-7
 """What float32 arithmetic changes in a cosine: a pair in doubt counts as too close."""
 
@@ -105,3 +113,29 @@ def find_addition(block: Block, chosen: Positions) -> int:
     closed[block.where] = True  # the core has said that none of these may
     merits = problem.linear(pool.scores) - problem.coupling * sharpen(cosines, problem.sharpness).sum(axis=0)
     return -1 if closed.all() else int(np.argmax(np.where(closed, -np.inf, merits)))
+
+
+def pick_starts(block: Block, effort: Effort, clock: Clock, times: int) -> list[Positions]:
+    """The best of greedy's sets: `times` as many as at other θ."""
+    pool, problem = block.pool, block.problem
+    if problem.theta >= LOOSE_THETA:
+        return pick_from_many(block, 1, clock)
+    work = len(pool) * (pool.flat.shape[1] + 32) * problem.k
+    count = max(1, times * effort.first_rows // problem.k, times * effort.products // work)
+    most = max(2, min(times * effort.promising, _ROWS_OF_STARTS // problem.k))
+    return pick_from_many(block, count, clock)[:most]
+
+
+def search_far(block: Block, facts: Facts, clock: Clock) -> Asking[None]:
+    """Bring rows into the pool that greedy would take next, after its first rows from several starts."""
+    pool, problem = block.pool, block.problem
+    shares = np.tile([1.0, 0.5], _FAR_STARTS)
+    for step in range(1, problem.k, max(1, problem.k // _FAR_STEPS)):
+        firsts = np.repeat(spread_firsts(pool.scores, _FAR_STARTS), 2)
+        sets = pick_sets(block, firsts, shares[: len(firsts)], clock, step)
+        sums = [pool.exact(chosen).sum(axis=0) for chosen in sets]
+        if not sums:
+            return
+        directions = np.array([problem.direction(v, share) for v, share in zip(sums, shares, strict=False)])
+        found = yield from Top(directions, min(facts.most_rows, step + _FAR_ROWS))
+        yield from take_rows(pool, np.unique(found.ids))
