@@ -7,7 +7,6 @@ the texts themselves are compared, word by word.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -134,14 +133,12 @@ def find_relation(whole: Tokens, part: Tokens, close: bool) -> str | None:
     return SAME if whole.keys == part.keys and whole.keys else _says_all(whole, part, close, [])
 
 
-def list_lost(left: str, right: Iterable[str]) -> list[str]:
-    """The numbers, identifiers, names and negations of a text that none of the others has."""
-    there = frozenset().union(*(read_tokens(text).vocabulary for text in right))
-    tokens = read_tokens(left)
+def list_missing(part: Tokens, whole: Tokens) -> list[str]:
+    """The numbers, identifiers, names and negations of a text that another one does not have, as they stand there."""
     found = (
-        tokens.text[slice(*span)]
-        for key, kind, span in zip(tokens.keys, tokens.kinds, tokens.spans, strict=True)
-        if kind >= NAME and key not in there
+        part.text[slice(*span)]
+        for key, kind, span in zip(part.keys, part.kinds, part.spans, strict=True)
+        if kind >= NAME and key not in whole.vocabulary
     )
     return list(dict.fromkeys(found))
 
@@ -154,7 +151,29 @@ def _says_all(whole: Tokens, part: Tokens, close: bool, common: list[int]) -> st
         return CONTAINED
     if not close or len(whole) < _SHORTER * len(part) or len(part.stems & whole.stems) < _SUBJECT * len(part.stems):
         return None
-    return None if _are_worded_alike(whole, part, common) else PARAPHRASE
+    if _contradicts(whole, part) or _has_own_sentence(part, whole) or _are_worded_alike(whole, part, common):
+        return None
+    return PARAPHRASE
+
+
+def _has_own_sentence(part: Tokens, whole: Tokens) -> bool:
+    """Whether a text has a sentence most of whose content words the other text does not have."""
+    content = shared = 0
+    for place, (key, kind) in enumerate(zip(part.keys, part.kinds, strict=True)):
+        if place and _is_border(part, place):
+            if content > 2 * shared:
+                return True
+            content = shared = 0
+        if kind == CONTENT:
+            content, shared = content + 1, shared + (stem(key) in whole.stems)
+    return content > 2 * shared
+
+
+def _contradicts(whole: Tokens, part: Tokens) -> bool:
+    """Whether only the one text denies something, or the same thing is counted with other numbers."""
+    if len(whole) < 2 * len(part) and not whole.negations <= part.negations:
+        return True
+    return any(not numbers & part.counted.get(word, numbers) for word, numbers in whole.counted.items())
 
 
 def _are_worded_alike(one: Tokens, other: Tokens, common: list[int]) -> bool:

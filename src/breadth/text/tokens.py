@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from breadth.text.words import DAYS, FACTS, FUNCTION_WORDS, MONTHS, NUMBERS, UNITS
+from breadth.text.words import AMBIGUOUS_MONTHS, DAYS, FACTS, FUNCTION_WORDS, MONTHS, NEGATIONS, NUMBERS, SCALES, UNITS
 
 FUNCTION, CONTENT, NAME, FACT = range(4)
 """The kinds of tokens: function words; other words; names; numbers, identifiers, operators and words such as "not"."""
@@ -26,28 +26,34 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u
 _MONTHS = "|".join(sorted(MONTHS, key=len, reverse=True))
 _TOKEN = re.compile(
     rf"""
-    (?P<skip>   </?[A-Za-z!][^<>]{{0,200}}> | &(?:[a-z]+|\#\d+); | <?-+> | =+>
-                | (?<![^\s.,;:!?)”"'])\[\s*(?:\d{{1,3}}|edit|update|citation\ needed|note\ \d+)\s*\] )
+    (?P<skip>   </?[A-Za-z!][^<>]{{0,200}}> | &(?:[a-z]+|\#\d+); | <?-+> | =+> | [=*_~\#]{{4,}}
+                | (?<![^\s.,;:!?)”"'\]])\[\s*(?:\d{{1,3}}|edit|update|citation\ needed|note\ \d+)\s*\] )
   | (?P<url>    (?:https?://|www\.)[^\s<>"'`)\]}}]+ )
   | (?P<email>  [\w.+-]+@\w[\w-]*(?:\.[\w-]+)+ )
-  | (?P<date>   \b(?:\d{{4}}-\d\d-\d\d | \d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:{_MONTHS})\.?,?\s+\d{{4}}
+  | (?P<date>   \b(?:\d{{4}}-\d\d-\d\d | \d{{1,2}}(?P<by>[/.])\d{{1,2}}(?P=by)\d{{4}}
+                | \d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?(?:{_MONTHS})\.?,?\s+(?:de\s+)?\d{{4}}
                 | (?:{_MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}})\b )
   | (?P<flag>   (?<![\w-])--?[^\W\d_][\w-]* )
-  | (?P<number> (?:(?<![\w)\]])[-−+](?=[\d.]))? (?:\d+(?:[.,'\u00a0\u2009\u202f]\d+)* | \.\d+)
+  | (?P<number> (?:(?<![\w)\]])[-−+](?=[\d.]))? (?:\d{{1,3}}(?:[ ]\d{{3}})+(?![\d.,])
+                  | \d+(?:[.,'\u00a0\u2009\u202f]\d+)* | \.\d+)
                 (?:(?=[%°]|\b)|(?=(?:km|cm|mm|m|kg|g|mg|ml|l|ms|s|h|min|kb|mb|gb|tb|ft|lb|mi|in)\b)) )
   | (?P<dotted> [^\W\d_]\w*(?:\.\w+)+ | \w+(?:\.\w+)*\.[^\W\d_]\w* )
   | (?P<wide>   [{_UNSPACED}] )
   | (?P<word>   (?:(?![{_UNSPACED}])\w)+ (?:['’](?!s\b)[^\W\d_]+)? )
-  | (?P<sign>   [<>=!~]=+ | [<>≤≥±^%‰$€£¥] | °[CF]? | (?<=\s)[=~](?=\s?[\d"']) )
+  | (?P<sign>   [<>=!~]=+ | [<>≤≥±^%‰$€£¥] | °[CF]? | (?<=\s)[=~](?=\s?[\d"'])
+                | (?<=\s)\+(?=\s) | (?<=[\w)\]])[*+](?=[\w(])
+                | (?<=[\w)\]]\s)[-*/](?=\s\d) | (?<=\b\w\s)[-*/](?=\s\w\b) | [✅✔☑✓❌✖✗✘] )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_SIGNS = {"==": "=", "===": "=", "≤": "<=", "≥": ">=", "~=": "~", "!==": "!="}
-_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:([,'\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?")
+_SIGNS = {
+    "==": "=", "===": "=", "≤": "<=", "≥": ">=", "~=": "~", "!==": "!=",
+    **dict.fromkeys("✅✔☑", "✓"), **dict.fromkeys("❌✖✘", "✗"),
+}  # fmt: skip
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:([,' \u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?")
 _WHOLE = re.compile(r"([-+]?\d+)\.0+")
 _ABBREVIATION = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _ENDS_SENTENCE = re.compile(r"[.!?:;•|\n\"“”]\W*\Z|\A\W*\Z")
-_MAY = ("may", "mars")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +92,20 @@ class Tokens:
         """The words that are no function words, without their endings."""
         return frozenset(stem(key) for key, kind in zip(self.keys, self.kinds, strict=True) if kind == CONTENT)
 
+    @cached_property
+    def negations(self) -> frozenset[str]:
+        """The words that say that something is not so."""
+        return self.vocabulary & NEGATIONS
+
+    @cached_property
+    def counted(self) -> dict[str, set[str]]:
+        """The numbers that stand before each word: what they count."""
+        found: dict[str, set[str]] = {}
+        for (number, word), kind in zip(pairwise(self.keys), self.kinds, strict=False):
+            if kind == FACT and number[0].isdigit():
+                found.setdefault(stem(word), set()).add(number)
+        return found
+
     def varies(self, other: Tokens) -> bool:
         """Whether two texts are worded nearly alike, but one has a fact or a name that the other does not have."""
         return self.resembles(other) and not (self.facts <= other.vocabulary and other.facts <= self.vocabulary)
@@ -115,12 +135,24 @@ def read_tokens(text: str) -> Tokens:
         key, kind = _READERS[group](word)
         if group == "word":
             key, kind = _read_in_context(text, match.start(), word, key, kind, keys, is_title)
+        if word.casefold() in SCALES and (times := _multiply(keys, key)):  # 3.5 million
+            keys[-1], spans[-1] = times, (spans[-1][0], match.end())
+            continue
         if key == "":
             continue
         keys.append(key)
         kinds.append(kind)
         spans.append(match.span())
     return Tokens(text, tuple(keys), tuple(kinds), tuple(spans))
+
+
+def _multiply(keys: list[str], scale: str) -> str | None:
+    """The last key times a scale such as a million, if it is a number."""
+    if not keys or not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", keys[-1]):
+        return None
+    whole, _, rest = keys[-1].partition(".")
+    digits, zeros = whole + rest, len(scale) - 1 - len(rest)
+    return (digits + "0" * zeros).lstrip("0") or "0" if zeros >= 0 else None
 
 
 def stem(word: str) -> str:
@@ -146,15 +178,19 @@ def _read_number(word: str) -> tuple[str, int]:
 
 
 def _read_date(word: str) -> tuple[str, int]:
-    """Dates in one form: year, month, day."""
-    parts = [MONTHS.get(_fold(part), part) for part in re.findall(r"\d+|[^\W\d_]+", word)]
-    numbers = [int(part) for part in parts if str(part).isdigit()]
-    named = [MONTHS[_fold(part)] for part in re.findall(r"[^\W\d_]+", word) if _fold(part) in MONTHS]
-    if named:
-        numbers.remove(named[0])
-        year, month, day = max(numbers), named[0], min(numbers)
-    else:
+    """Dates in one form: year, month, day. What may be either order of day and month stays as it is."""
+    names = [MONTHS[_fold(part)] for part in re.findall(r"[^\W\d_]+", word) if _fold(part) in MONTHS]
+    numbers = [int(part) for part in re.findall(r"\d+", word)]
+    if names:
+        year, month, day = max(numbers), names[0], min(numbers)
+    elif "-" in word:
         year, month, day = numbers
+    else:
+        day, month, year = numbers
+        if month > 12:
+            day, month = month, day
+        elif day <= 12 and "/" in word:
+            return word, FACT
     return f"{year:04}-{month:02}-{day:02}", FACT
 
 
@@ -179,6 +215,8 @@ def _read_sign(word: str) -> tuple[str, int]:
 
 def _read_word(word: str) -> tuple[str, int]:
     key = _fold(word)
+    if key[0] == key[-1] == "_" and "_" not in key[1:-1]:  # _emphasis_
+        word, key = word.strip("_"), key.strip("_")
     if key in NUMBERS:
         return NUMBERS[key], FACT
     if key.endswith("n't") or key in FACTS:
@@ -210,7 +248,7 @@ def _read_in_context(
 ) -> tuple[str, int]:
     """Words that mean something beside others: months, units after a number, names in the middle of a sentence."""
     capital = word[0].isupper()
-    if key in MONTHS and capital and (key not in _MAY or _is_date(text, start, len(word), before)):
+    if key in MONTHS and capital and (key not in AMBIGUOUS_MONTHS or _is_date(text, start, len(word), before)):
         return str(MONTHS[key]), FACT
     if key in UNITS and before and before[-1][-1:].isdigit():
         return UNITS[key], FACT

@@ -41,7 +41,7 @@ DIRECTIONS = _read(
     "before after above below under over up down increase increases increased increasing decrease decreases decreased "
     "decreasing higher lower more less fewer most least maximum minimum max min first last earlier "
     "later enable enables "
-    "enabled disable disables disabled true false yes on off start stop accept reject rejected accepted allow deny "
+    "enabled disable disables disabled true false yes off start stop accept reject rejected accepted allow deny "
     "include exclude north south east west left right male female positive negative upper true false newer older "
     "prior since until inclusive exclusive internal external public private success failure rise rises rose fall falls "
     "fell win wins won lose loses lost guilty innocent alive "
@@ -73,21 +73,24 @@ FUNCTION_WORDS = _read(
 """Words that say nothing by themselves."""
 
 _MONTHS = (
-    "january januar janvier enero gennaio janeiro januari",
-    "february februar février febrero febbraio fevereiro februari",
-    "march märz mars marzo março maart",
-    "april avril abril aprile",
+    "january januar janvier enero gennaio janeiro januari jan",
+    "february februar février febrero febbraio fevereiro februari feb",
+    "march märz mars marzo março maart mar",
+    "april avril abril aprile apr",
     "may mai mayo maggio maio mei",
-    "june juni juin junio giugno junho",
-    "july juli juillet julio luglio julho",
-    "august août agosto augustus",
-    "september septembre septiembre settembre setembro",
-    "october oktober octobre octubre ottobre outubro",
-    "november novembre noviembre novembro",
-    "december dezember décembre diciembre dicembre dezembro",
+    "june juni juin junio giugno junho jun",
+    "july juli juillet julio luglio julho jul",
+    "august août agosto augustus aug",
+    "september septembre septiembre settembre setembro sep sept",
+    "october oktober octobre octubre ottobre outubro oct okt",
+    "november novembre noviembre novembro nov",
+    "december dezember décembre diciembre dicembre dezembro dec dez",
 )
 MONTHS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
-"""The number of a month by its name; "may" and "mars" count only beside a number."""
+"""The number of a month by its name."""
+_PLAIN_MONTHS = _read("june juni juin july juli")
+AMBIGUOUS_MONTHS = frozenset(name for name in MONTHS if len(name) <= 4) - _PLAIN_MONTHS
+"""Names that are other words as well, such as "may", and abbreviations: they count only beside a number."""
 
 DAYS = _read(
     "monday tuesday wednesday thursday friday saturday sunday",
@@ -98,24 +101,43 @@ _SMALL = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
     "nineteen twenty"
 )
+SCALES = {"hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000"}
+"""Numbers that multiply the number before them."""
 NUMBERS = {word: str(number) for number, word in enumerate(_SMALL.split(), start=2)} | {
     "zero": "0", "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80",
-    "ninety": "90", "hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000",
-}  # fmt: skip
+    "ninety": "90",
+} | SCALES  # fmt: skip
 """Numbers in words. "one" is a pronoun as often as a number, and is left out."""
 
 UNITS = {
     name: unit
     for unit, names in {
-        "km": "kilometre kilometres kilometer kilometers", "m": "metre metres meter meters",
-        "cm": "centimetre centimetres centimeter centimeters", "mm": "millimetre millimetres millimeter millimeters",
-        "kg": "kilogram kilograms kilogramme kilogrammes", "g": "gram grams gramme grammes",
-        "mg": "milligram milligrams", "ml": "millilitre millilitres milliliter milliliters",
-        "l": "litre litres liter liters", "%": "percent pct", "mi": "mile miles", "lb": "pound pounds lbs",
-        "ft": "foot feet", "in": "inch inches", "h": "hour hours hr hrs", "min": "minute minutes mins",
-        "s": "second seconds sec secs", "ms": "millisecond milliseconds", "kb": "kilobyte kilobytes",
-        "mb": "megabyte megabytes", "gb": "gigabyte gigabytes", "tb": "terabyte terabytes",
-        "$": "dollar dollars usd", "€": "euro euros eur", "°c": "celsius", "°f": "fahrenheit",
+        "km": "kilometre kilometres kilometer kilometers kilometern kilomètres kilómetros chilometri км",
+        "m": "metre metres meter meters metern mètre mètres metro metros metri метров метра",
+        "cm": "centimetre centimetres centimeter centimeters",
+        "mm": "millimetre millimetres millimeter millimeters",
+        "kg": "kilogram kilograms kilogramme kilogrammes kilogramm кг",
+        "g": "gram grams gramme grammes",
+        "mg": "milligram milligrams",
+        "ml": "millilitre millilitres milliliter milliliters",
+        "l": "litre litres liter liters",
+        "%": "percent pct prozent процент процента процентов",
+        "mi": "mile miles",
+        "lb": "pound pounds lbs",
+        "ft": "foot feet",
+        "in": "inch inches",
+        "h": "hour hours hr hrs",
+        "min": "minute minutes mins",
+        "s": "second seconds sec secs",
+        "ms": "millisecond milliseconds",
+        "kb": "kilobyte kilobytes",
+        "mb": "megabyte megabytes",
+        "gb": "gigabyte gigabytes",
+        "tb": "terabyte terabytes",
+        "$": "dollar dollars usd",
+        "€": "euro euros eur",
+        "°c": "celsius",
+        "°f": "fahrenheit",
     }.items()
     for name in (unit, *names.split())
 }  # fmt: skip
