@@ -299,7 +299,7 @@ def test_wrong_arguments_are_errors_that_say_what_to_do(rng, name):
 def test_a_frontier_names_its_constraints(rng):
     E = isotropic(rng, 30, 8)
     with pytest.raises(
-        InputError, match="frontier has no argument 'method'; its constraints are distinct, texts, groups"
+        InputError, match="frontier has no argument 'method'; its constraints are distinct, texts, prefer, groups"
     ):
         breadth.frontier(E, E[0], k=3, method="mmr")
 

@@ -60,6 +60,7 @@ def select(
     choose: Callable[[Selection], float] | None = None,
     sharpness: int | None = None,
     texts: Any = None,
+    prefer: Any = None,
     distinct: float | None = None,
     groups: Any = None,
     per_group: int | None = None,
@@ -95,6 +96,8 @@ def select(
                  paper's mean cosine, every resemblance costs; with 16 almost only copies do.
     texts        the text of each row, given as groups are. Texts are compared where vectors are close: of passages that
                  say the same one is chosen, and passages that differ in a number, a name or a "not" may both be.
+    prefer       a value for each row, given as groups are: of passages with the same words, the one with the largest
+                 value is chosen (the newest, say). A row without one has None.
     distinct     without texts: no two chosen rows have a cosine above this; 1 allows copies. By vectors alone, a copy
                  cannot be told from a contradiction. With texts: the cosine above which passages in other words can
                  say the same; 1 allows copies.
@@ -129,8 +132,8 @@ def select(
         method, options = _read_cover(cover, method, options)
     further, options = _split(options)
     wishes = {
-        "texts": texts, "distinct": distinct, "groups": groups, "per_group": per_group, "at_least": at_least,
-        "apart": apart, "unlike": unlike, "pinned": pinned, "excluded": excluded, "floor": floor,
+        "texts": texts, "prefer": prefer, "distinct": distinct, "groups": groups, "per_group": per_group,
+        "at_least": at_least, "apart": apart, "unlike": unlike, "pinned": pinned, "excluded": excluded, "floor": floor,
         "on_topic": on_topic, "keep_best": keep_best, "costs": costs, "budget": budget, **further,
     }  # fmt: skip
     asked = _Asked(k, theta, keep, choose, method, pool, time_limit, options, sharpness, wishes)

@@ -14,7 +14,6 @@ import numpy as np
 from breadth.arrays import Ids
 from breadth.errors import InputError
 from breadth.explanation import Explanation, Reason
-from breadth.near import rename_copies, rename_variants
 from breadth.selection import Selection
 
 
@@ -26,7 +25,7 @@ def read_names(oracle: Any, wishes: dict[str, Any]) -> dict[str, Any]:
     for name in ("pinned", "excluded"):
         if read.get(name) is not None:
             read[name] = oracle.handles(_read_keys(read[name], name))
-    for name in ("groups", "costs", "texts"):
+    for name in ("groups", "costs", "texts", "prefer"):
         if callable(read.get(name)) or isinstance(read.get(name), Mapping):
             read[name] = _by_key(oracle, read[name], name)
     return read
@@ -67,8 +66,7 @@ def name_rows(oracle: Any, selection: Selection) -> Selection:
     return replace(
         selection,
         ids=oracle.keys(selection.ids),
-        copies=rename_copies(selection.copies, name),
-        variants=rename_variants(selection.variants, name),
+        near=selection.near.rename(name),
     )
 
 

@@ -66,11 +66,26 @@ Variants = tuple[tuple[Variant, ...], ...]
 """For each chosen passage its variants, the closest first."""
 
 
-def rename_copies(copies: Copies, name: Callable[[Any], Any]) -> Copies:
-    """The same copies with other ids."""
-    return tuple(tuple(replace(one, id=name(one.id)) for one in some) for some in copies)
+@dataclass(frozen=True)
+class Near:
+    """What a set has to do with passages outside it.
+
+    copies     for each chosen passage the copies of it
+    variants   for each chosen passage its variants
+    given_up   the ids of those passages of plain top-k that the set neither holds nor has a copy of
+    """
+
+    copies: Copies = ()
+    variants: Variants = ()
+    given_up: tuple[Any, ...] = ()
+
+    def rename(self, name: Callable[[Any], Any]) -> Near:
+        """The same with other ids."""
+        return Near(
+            tuple(tuple(replace(one, id=name(one.id)) for one in some) for some in self.copies),
+            tuple(tuple(replace(one, id=name(one.id)) for one in some) for some in self.variants),
+            tuple(map(name, self.given_up)),
+        )
 
 
-def rename_variants(variants: Variants, name: Callable[[Any], Any]) -> Variants:
-    """The same variants with other ids."""
-    return tuple(tuple(replace(one, id=name(one.id)) for one in some) for some in variants)
+NOTHING_NEAR = Near()

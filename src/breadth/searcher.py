@@ -26,6 +26,7 @@ from breadth.index import Document, Results
 from breadth.index.documents import list_rows, make_hits
 from breadth.index.results import no_results
 from breadth.index.wishes import count_words, read_label
+from breadth.near import NOTHING_NEAR
 from breadth.oracles.protocol import Payload
 from breadth.selection import Selection
 from breadth.settings import compares_texts
@@ -145,7 +146,7 @@ class Searcher:
         if rows.has_texts and compares_texts(options):
             options["texts"] = rows.read_texts
         curve = api.frontier(rows.oracle, self.encode([query])[0], k=min(asked, rows.size), **options)
-        return curve, [rows.describe(None, replace(selection, copies=(), variants=()), asked) for selection in curve]
+        return curve, [rows.describe(None, replace(selection, near=NOTHING_NEAR), asked) for selection in curve]
 
     def get(self, identity: str) -> Document | None:
         """The document with this id, or None."""

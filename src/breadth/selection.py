@@ -15,7 +15,7 @@ from breadth.errors import OracleError
 from breadth.explanation import Explanation
 from breadth.frames import Columns, make_pandas, make_polars
 from breadth.metrics.distance import mean_pairwise_distance
-from breadth.near import Copies, Variants
+from breadth.near import NOTHING_NEAR, Copies, Near, Variants
 from breadth.problem import Problem
 from breadth.products import multiply_exactly
 
@@ -80,9 +80,7 @@ class Selection:
     theta          θ, the weight of relevance
     k              the number of rows: fewer than asked for where the constraints leave no more
     sharpness      the power of the cosine that counts as redundancy; 1 is the paper's
-    copies         for each chosen row, the rows it stands for: those among the most relevant ones that were left out
-                   because it says all of them (`texts`), or because their cosine is above `distinct`
-    variants       with `texts`: for each chosen row, rows in nearly its words that say something else, and what differs
+    near           what the set has to do with rows outside it: `copies`, `variants` and `given_up`, see there
     stats          how the set was found: `scans` (searches of the whole collection), `requests` (questions put to the
                    oracle), `rows` fetched, `bytes` (of the arrays that were sent and received), `seconds`, …
     """
@@ -98,10 +96,26 @@ class Selection:
     theta: float
     k: int
     sharpness: int = 1
-    copies: Copies = ()
-    variants: Variants = ()
+    near: Near = NOTHING_NEAR
     stats: Mapping[str, Any] = field(default_factory=dict)
     explainer: Callable[[], Explanation] | None = field(default=None, repr=False)
+
+    @property
+    def copies(self) -> Copies:
+        """For each chosen row, the rows it stands for: those among the most relevant ones that were left out because it
+        says all of them (`texts`), or because their cosine is above `distinct`."""
+        return self.near.copies
+
+    @property
+    def variants(self) -> Variants:
+        """With `texts`: for each chosen row, rows in nearly its words that say something else, and what differs."""
+        return self.near.variants
+
+    @property
+    def given_up(self) -> tuple[Any, ...]:
+        """The rows of plain top-k that the set neither holds nor has a copy of. With `texts` and θ = 1 there are none,
+        unless the constraints keep them out. Empty where no copies are looked for."""
+        return self.near.given_up
 
     def __repr__(self) -> str:
         gap = "" if self.certificate is None else f", gap={self.certificate.gap:.4g}"
@@ -171,6 +185,7 @@ class Selection:
             "scores": columns["relevance"],
             "copies": [[copy.to_dict() for copy in some] for some in self.copies] or [[] for _ in self.ids],
             "variants": [[one.to_dict() for one in some] for some in self.variants] or [[] for _ in self.ids],
+            "given_up": list(self.given_up),
             "method": self.method,
             "theta": self.theta,
             "k": self.k,
@@ -229,8 +244,7 @@ def conclude(
     exact: bool = True,
     swap_optimal: bool = False,
     stats: Mapping[str, Any] | None = None,
-    copies: Copies = (),
-    variants: Variants = (),
+    near: Near = NOTHING_NEAR,
     least: Vector | None = None,
 ) -> Selection:
     """Build the `Selection` that a method returns, from the ids of its set and their rows.
@@ -240,7 +254,7 @@ def conclude(
     bound             an upper bound on F for all allowed sets, or None for no certificate
     exact             whether the engine searches exactly
     swap_optimal      whether it was shown that no exchange of one member for any row of the collection gains
-    copies            the copies of each row, in the order of `ids`, which is then kept; `variants` likewise
+    near              its copies and variants are in the order of `ids`, which is then kept
     least             the relevance that each row has at least, because it stands for a row with that relevance
 
     Everything that is reported is computed in float64.
@@ -250,7 +264,7 @@ def conclude(
     scores = multiply_exactly(rows, problem.query)
     if least is not None:
         scores = np.maximum(scores, least)
-    if not (picked_in_order or copies):
+    if not (picked_in_order or near.copies):
         order = np.lexsort((ids, -scores))
         ids, scores, rows = ids[order], scores[order], rows[order]
     problem.constraints.check_needs(ids)
@@ -258,39 +272,7 @@ def conclude(
     if problem.k != len(ids):
         noticed["asked"] = problem.k
         problem = replace(problem, k=len(ids))
-    return conclude_with(
-        problem,
-        ids,
-        scores,
-        problem.redundancy(rows, ids),
-        mean_pairwise_distance(problem.similar(rows)),
-        method,
-        bound=bound,
-        exact=exact,
-        swap_optimal=swap_optimal,
-        stats=noticed,
-        copies=copies,
-        variants=variants,
-    )
-
-
-def conclude_with(
-    problem: Problem,
-    ids: Ids,
-    scores: Vector,
-    redundancy: float,
-    diversity: float,
-    method: str,
-    *,
-    bound: float | None,
-    exact: bool,
-    swap_optimal: bool,
-    stats: Mapping[str, Any],
-    copies: Copies,
-    variants: Variants,
-) -> Selection:
-    """Build the same where the numbers that are reported are known, and the rows stand in the order to report."""
-    relevance = float(scores.sum()) / len(scores)
+    relevance, redundancy = float(scores.sum()) / len(scores), problem.redundancy(rows, ids)
     objective = problem.weigh(relevance, redundancy)
     certificate = None
     if bound is not None:
@@ -300,14 +282,13 @@ def conclude_with(
         scores=scores,
         relevance=relevance,
         redundancy=redundancy,
-        diversity=diversity,
+        diversity=mean_pairwise_distance(problem.similar(rows)),
         objective=objective,
         certificate=certificate,
         method=method,
         theta=problem.theta,
         k=problem.k,
         sharpness=problem.sharpness,
-        copies=copies,
-        variants=variants,
-        stats=stats,
+        near=near,
+        stats=noticed,
     )

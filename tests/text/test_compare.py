@@ -107,6 +107,8 @@ def test_alignment_is_a_longest_common_subsequence(left, right):
         ("-" * 100_000 + "x", "a.b" * 40_000),
         ("x y z " * 20_000, "z y x " * 20_000),
         ("word " * 4_000, "word " * 3_999),
+        ("_." * 60_000, "a@" * 60_000),
+        ("a" * 200_000 + "@", "a-" * 60_000),
         ("1 000 " * 20_000, "Mar 3 " * 20_000),
     ],
     ids=lambda text: text[:6],
@@ -116,7 +118,7 @@ def test_time_is_bounded(left, right):
     started = time.perf_counter()
     found = compare(left, right, 0.99)
     assert isinstance(found.differences, tuple)
-    assert time.perf_counter() - started < 20
+    assert time.perf_counter() - started < 5
 
 
 def test_differences_say_what_changed():

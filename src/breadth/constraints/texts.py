@@ -9,7 +9,7 @@ import numpy as np
 
 from breadth.arrays import Ids, Mask
 from breadth.checks import check_number
-from breadth.constraints.lookup import read_lookup
+from breadth.constraints.lookup import check_together, read_lookup
 from breadth.constraints.protocol import Constraint, Given, Lookup, Pairs, Scope
 from breadth.errors import InputError
 from breadth.near import CLOSE_VECTORS
@@ -31,27 +31,50 @@ class Texts(Constraint):
 
     look_up      the texts of rows
     paraphrase   the cosine above which texts in other words can say the same
+    prefer       values of rows: of copies with the same words, the one with the largest value is reported
     """
 
     look_up: Lookup
     paraphrase: float = PARAPHRASE
+    prefer: Lookup | None = None
     _known: dict[int, Tokens] = field(default_factory=dict)
 
-    arguments = ("texts",)
+    arguments = ("texts", "prefer")
     of_pairs = True
+
+    @property
+    def limit(self) -> str:
+        return "texts"
 
     @classmethod
     def read(cls, given: Given, scope: Scope) -> Texts | None:
-        texts, distinct = given.get("texts"), given.get("distinct")
+        texts, prefer, distinct = given.get("texts"), given.get("prefer"), given.get("distinct")
         if texts is None:
+            check_together(
+                texts=texts, prefer=prefer, why="it says which of several passages with the same words counts"
+            )
             return None
         paraphrase = PARAPHRASE if distinct is None else check_number(distinct, "distinct", -1.0, 1.0)
         if paraphrase == 1.0:  # copies are allowed
             return None
-        return cls(read_lookup(texts, "texts", scope), float(paraphrase))
+        values = None if prefer is None else read_lookup(prefer, "prefer", scope)
+        return cls(read_lookup(texts, "texts", scope), float(paraphrase), values)
 
     def renumber(self, ids: Ids) -> Texts:
-        return Texts(lambda places: self.look_up(ids[places]), self.paraphrase)
+        prefer = self.prefer
+        inside = None if prefer is None else lambda places: prefer(ids[places])
+        return Texts(lambda places: self.look_up(ids[places]), self.paraphrase, inside)
+
+    def find_preferred(self, ids: Sequence[int]) -> int:
+        """The row with the largest value; rows without one come last, and of equal ones the first stays."""
+        assert self.prefer is not None
+        values = list(self.prefer(np.array(ids, dtype=np.int64)))
+        there = [place for place, value in enumerate(values) if value is not None]
+        try:
+            return ids[max(there, key=lambda place: values[place])] if there else ids[0]
+        except TypeError:
+            kinds = sorted({type(values[place]).__name__ for place in there})
+            raise InputError(f"prefer must give values that can be compared, got {' and '.join(kinds)}") from None
 
     def read_rows(self, ids: Sequence[int]) -> list[Tokens]:
         """The texts of some rows, as tokens."""

@@ -10,7 +10,6 @@ import numpy as np
 from breadth.checks import check_count
 from breadth.drivers import run
 from breadth.errors import InputError
-from breadth.near import rename_copies, rename_variants
 from breadth.oracles.array import ArrayOracle
 from breadth.oracles.protocol import Facts, describe
 from breadth.problem import Problem
@@ -39,7 +38,6 @@ def run_on_pool(
     return replace(
         found,
         ids=ids[found.ids],
-        copies=rename_copies(found.copies, lambda row: int(ids[row])),
-        variants=rename_variants(found.variants, lambda row: int(ids[row])),
+        near=found.near.rename(lambda row: int(ids[row])),
         certificate=certificate,
     ).with_stats(pool=pool)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Positions
-from breadth.near import Copies, Copy, Variants
+from breadth.arrays import Ids, Positions
+from breadth.near import NOTHING_NEAR, Copy, Near
 from breadth.selection import Selection, conclude
 from breadth.solve.block import Block
-from breadth.solve.copies import find_copies, find_variants
+from breadth.solve.copies import find_near, find_variants, list_given_up, name_judge, represent
 
 
 def conclude_on_block(
@@ -28,10 +28,12 @@ def conclude_on_block(
     fewer = {} if len(chosen) == block.asked else {"asked": block.asked}
     if not picked_in_order:  # most relevant first
         chosen = chosen[np.lexsort((block.ids[chosen], -block.relevance[chosen]))]
-    copies, variants = _find_near(block, chosen)
+    ids, near = _find_near(block, chosen)
+    if near is not NOTHING_NEAR:
+        stats = {**stats, "judged_by": name_judge(block.problem)}
     return conclude(
         block.problem,
-        block.ids[chosen],
+        ids,
         block.pool.rows[block.where[chosen]],
         method,
         picked_in_order=picked_in_order,
@@ -39,25 +41,35 @@ def conclude_on_block(
         exact=exact,
         swap_optimal=swap_optimal,
         stats={**stats, **fewer},
-        copies=copies,
-        variants=variants,
+        near=near,
         least=None if block.repeats is None else block.relevance[chosen],
     )
 
 
-def _find_near(block: Block, chosen: Positions) -> tuple[Copies, Variants]:
-    """The copies and the variants of each chosen row, among the rows of the pool that were looked at."""
-    distinct, texts, pool = block.problem.constraints.distinct, block.problem.constraints.texts, block.pool
-    if block.repeats is not None:
-        assert texts is not None
+def _find_near(block: Block, chosen: Positions) -> tuple[Ids, Near]:
+    """The ids to report, and what they have to do with the rows of the pool that were looked at."""
+    constraints, pool, ids = block.problem.constraints, block.pool, block.ids[chosen]
+    if constraints.distinct is None and constraints.texts is None:
+        return ids, NOTHING_NEAR
+    top = _find_top(block)
+    if block.repeats is None:
+        cosines = pool.multiply(pool.where_flat(block.where[chosen])).T
+        near = find_near(block.problem, pool.ids, ids, cosines, top)
+    else:
+        assert constraints.texts is not None
         copies = tuple(
             tuple(Copy(int(pool.ids[one.where]), one.cosine, one.relation) for one in block.repeats.of.get(where, ()))
             for where in block.where[chosen].tolist()
         )
-        return copies, find_variants(texts, block.ids, block.ids[chosen], block.cosines[:, chosen], copies)
-    if distinct is None:
-        return (), ()
-    members = pool.where_flat(block.where[chosen])
-    cosines = pool.multiply(members).T
-    cosines[block.where[chosen]] = -np.inf  # members are nobody's copies
-    return find_copies(distinct, pool.ids, block.ids[chosen], cosines), ()
+        variants = find_variants(constraints.texts, block.ids, ids, block.cosines[:, chosen], copies)
+        near = Near(copies, variants, list_given_up(top, ids, copies))
+    return represent(block.problem, ids, near)
+
+
+def _find_top(block: Block) -> Ids:
+    """The rows of plain top-k among those that may be in a set; none if the pool may not hold all of them."""
+    pool = block.pool
+    order = np.argsort(-pool.scores, kind="stable")[: block.asked]
+    if len(order) and pool.scores[order[-1]] < pool.ceiling:
+        order = order[:0]
+    return pool.ids[order]

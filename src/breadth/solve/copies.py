@@ -8,12 +8,14 @@ import numpy as np
 
 from breadth.arrays import Array, Ids
 from breadth.constraints.texts import COMPARED, Texts
-from breadth.near import CLOSE_VECTORS, Copies, Copy, Variant, Variants
+from breadth.feasible import allows
+from breadth.near import CLOSE_VECTORS, Copies, Copy, Near, Variant, Variants
 from breadth.oracles.protocol import Facts
 from breadth.problem import Problem
 from breadth.requests import Asking, Rows, Top
 from breadth.selection import Selection
 from breadth.solve.pick import first_count
+from breadth.text.compare import SAME
 
 _VARIANTS = 5
 """Variants of a chosen row that are told, at the most."""
@@ -71,6 +73,31 @@ def find_variants(texts: Texts, ids: Ids, chosen: Ids, cosines: Array, copies: C
     return tuple(found)
 
 
+def list_given_up(top: Ids, chosen: Ids, copies: Copies) -> tuple[int, ...]:
+    """The rows of plain top-k that are neither chosen nor copies of chosen rows."""
+    there = {*chosen.tolist(), *(copy.id for some in copies for copy in some)}
+    return tuple(row for row in top.tolist() if row not in there)
+
+
+def represent(problem: Problem, chosen: Ids, near: Near) -> tuple[Ids, Near]:
+    """Let the copy that is preferred stand for each group of passages with the same words, if the constraints allow."""
+    constraints = problem.constraints
+    if constraints.texts is None or constraints.texts.prefer is None:
+        return chosen, near
+    ids, copies = chosen.copy(), list(near.copies)
+    for place, own in enumerate(chosen.tolist()):
+        same = [copy for copy in copies[place] if copy.relation == SAME]
+        if not same or own in constraints.pinned:
+            continue
+        best = constraints.texts.find_preferred([own, *(copy.id for copy in same)])
+        ids[place] = best
+        if best != own and not allows(constraints.number(ids, problem.k), np.arange(len(ids))[None])[0]:
+            ids[place] = own
+        if ids[place] != own:
+            copies[place] = tuple(replace(copy, id=own) if copy.id == best else copy for copy in copies[place])
+    return ids, replace(near, copies=tuple(copies))
+
+
 def add_copies(solver: Asking[Selection], problem: Problem, facts: Facts) -> Asking[Selection]:
     """Run a solver; where it does not say which copies its rows stand for, look among the most relevant rows."""
     selection = yield from solver
@@ -79,10 +106,23 @@ def add_copies(solver: Asking[Selection], problem: Problem, facts: Facts) -> Ask
         return selection
     ids = (yield from Top(problem.query[None], min(first_count(problem), facts.size))).ids[0]
     rows = yield from Rows(ids)
-    members = yield from Rows(selection.ids)
-    cosines = problem.cosines(rows, members)
+    cosines = problem.cosines(rows, (yield from Rows(selection.ids)))
+    near = find_near(problem, ids, selection.ids, cosines, ids[: problem.k])
+    chosen, near = represent(problem, selection.ids, near)
+    return replace(selection, ids=chosen, near=near).with_stats(judged_by=name_judge(problem))
+
+
+def find_near(problem: Problem, ids: Ids, chosen: Ids, cosines: Array, top: Ids) -> Near:
+    """What a set has to do with the rows `ids`, from their `cosines` (ids, chosen); `top`: those of plain top-k."""
+    distinct, texts = problem.constraints.distinct, problem.constraints.texts
     if texts is None:
         assert distinct is not None
-        return replace(selection, copies=find_copies(distinct, ids, selection.ids, cosines))
-    copies = find_copies_by_text(texts, ids, selection.ids, cosines)
-    return replace(selection, copies=copies, variants=find_variants(texts, ids, selection.ids, cosines, copies))
+        copies = find_copies(distinct, ids, chosen, cosines)
+        return Near(copies, (), list_given_up(top, chosen, copies))
+    copies = find_copies_by_text(texts, ids, chosen, cosines)
+    return Near(copies, find_variants(texts, ids, chosen, cosines, copies), list_given_up(top, chosen, copies))
+
+
+def name_judge(problem: Problem) -> str:
+    """By what copies were told."""
+    return "vectors" if problem.constraints.texts is None else "texts"

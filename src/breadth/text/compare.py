@@ -21,6 +21,8 @@ DIFFERS = "differs"
 
 _STRETCH = 0.9
 """The share of a text that must stand in another one in one piece for that other one to contain it."""
+_PLACES = 16
+"""Places where a stretch is looked at: text that repeats itself endlessly has more."""
 _FEW_WORDS = 20
 """A stretch of fewer words must be whole sentences: the words around it could change what it says."""
 _ENDS = re.compile(r"[.!?;:|•\n。！？]")
@@ -196,7 +198,9 @@ def _is_stretch(whole: Tokens, part: Tokens) -> bool:
     middle = part.keys[len(part) - length : length] or part.keys
     sought = "\x00" + "\x00".join(middle) + "\x00"
     at = whole.joined.find(sought)
-    while at >= 0:
+    for _ in range(_PLACES):
+        if at < 0:
+            break
         place = whole.joined.count("\x00", 0, at)
         first0 = len(part) - length if middle is not part.keys else 0
         first, last = _extend(whole, part, place, first0, len(middle))
