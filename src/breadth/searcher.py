@@ -21,11 +21,12 @@ from breadth.checks import check_count, check_query
 from breadth.curve import Frontier
 from breadth.encoders import Encoder
 from breadth.errors import InputError
+from breadth.filters.meaning import make_reader
 from breadth.filters.values import check_text
 from breadth.index import Document, Results
 from breadth.index.documents import list_rows, make_hits
 from breadth.index.results import no_results
-from breadth.index.wishes import count_words, read_label
+from breadth.index.wishes import check_preference, count_words, read_label
 from breadth.near import NOTHING_NEAR
 from breadth.oracles.protocol import Payload
 from breadth.selection import Selection
@@ -107,6 +108,7 @@ class Searcher:
         group_by: str | None = None,
         budget: float | None = None,
         count: Callable[[str], float] | None = None,
+        prefer: str | Callable[[Mapping[str, Any]], Any] | None = None,
         hybrid: float = 0.0,
         scores: Any = None,
         **options: Any,
@@ -123,6 +125,9 @@ class Searcher:
         told |= rows.read_groups(group_by, told.get("per_group")) | rows.read_costs(budget, count)
         if rows.has_texts and compares_texts(told):
             told["texts"] = rows.read_texts
+        if prefer is not None:
+            check_preference(prefer)
+            told["prefer"] = rows.read_values(make_reader(prefer))
         for name in ("pinned", "excluded"):
             if told.get(name):
                 told[name] = rows.find_keys(name, told[name], self._kind)
@@ -208,6 +213,10 @@ class _Rows:
     def read_texts(self, keys: Any) -> list[str]:
         """The texts of rows; empty where there is none."""
         return [entry.text or "" for entry in self._read(keys)]
+
+    def read_values(self, value: Callable[[Mapping[str, Any]], Any]) -> Callable[[Any], list[Any]]:
+        """What a function says of the metadata of rows."""
+        return lambda keys: [value(entry.metadata) for entry in self._read(keys)]
 
     def documents(self, keys: Iterable[Any]) -> list[Document]:
         """The documents with these keys."""

@@ -10,7 +10,7 @@ import numpy as np
 from breadth.arrays import Ids, Mask
 from breadth.checks import check_number
 from breadth.constraints.lookup import check_together, read_lookup
-from breadth.constraints.protocol import Constraint, Given, Lookup, Pairs, Scope
+from breadth.constraints.protocol import Constraint, Given, Lookup, Option, Pairs, Scope
 from breadth.errors import InputError
 from breadth.near import CLOSE_VECTORS
 from breadth.text.compare import Comparison, compare_tokens, find_relation
@@ -40,6 +40,9 @@ class Texts(Constraint):
     _known: dict[int, Tokens] = field(default_factory=dict)
 
     arguments = ("texts", "prefer")
+    options = (
+        Option("prefer", str, "of passages with the same words, show the one with the largest value of this field"),
+    )
     of_pairs = True
 
     @property

@@ -29,6 +29,18 @@ def look_up(metadata: Mapping[str, Any], field: str) -> Any:
     return value
 
 
+def make_reader(what: str | Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str, Any]], Any]:
+    """A function of metadata: the value of a field, None without it, or what a function of the user says."""
+    if not isinstance(what, str):
+        return what
+
+    def read(metadata: Mapping[str, Any]) -> Any:
+        value = look_up(metadata, what)
+        return None if value is MISSING else value
+
+    return read
+
+
 def _is_equal(value: Any, wanted: Any) -> bool:
     own = simplify(value)
     return value is not MISSING and find_kind(own) == find_kind(wanted) and bool(own == wanted)

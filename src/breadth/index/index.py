@@ -178,6 +178,7 @@ class Index:
         excluded: Sequence[str] = (),
         budget: float | None = None,
         count: Callable[[str], float] | None = None,
+        prefer: str | Callable[[Mapping[str, Any]], Any] | None = None,
         **options: Any,
     ) -> Results:
         """Choose the k documents that together serve the query best: relevant, without copies.
@@ -192,12 +193,14 @@ class Index:
         pinned, excluded   ids of documents that must, or must not, be chosen.
         budget    how many words the chosen texts may have together, at most k of them. `count` is a function that
                   counts something else, tokens for example.
+        prefer    of documents with the same words, the one with the largest value of this metadata field is a hit, and
+                  the others are its copies: "date" for the newest. Or a function of the metadata.
         All other arguments are those of `breadth.select`: keep, method, sharpness, distinct, floor, keep_best, ….
 
         Where there are fewer than k documents, the results hold all of them; `Results.asked` says how many were asked
         for. Where no document is left, the results are empty.
         """
-        wishes = Wishes(group_by, _list_ids(pinned, "pinned"), _list_ids(excluded, "excluded"), budget, count)
+        wishes = Wishes(group_by, _list_ids(pinned, "pinned"), _list_ids(excluded, "excluded"), budget, count, prefer)
         asked = self._reader.ask([query], k, where, hybrid, scores, {"theta": theta, **options}, wishes)
         return self._reader.search(asked)[0]
 
@@ -214,6 +217,7 @@ class Index:
         excluded: Sequence[str] = (),
         budget: float | None = None,
         count: Callable[[str], float] | None = None,
+        prefer: str | Callable[[Mapping[str, Any]], Any] | None = None,
         **options: Any,
     ) -> list[Results]:
         """`search` for many queries, texts or vectors: they are encoded together and share scans of the collection.
@@ -222,7 +226,7 @@ class Index:
         """
         if isinstance(queries, str):
             raise InputError("queries must be a list of texts or vectors, got one text; pass [text], or use search")
-        wishes = Wishes(group_by, _list_ids(pinned, "pinned"), _list_ids(excluded, "excluded"), budget, count)
+        wishes = Wishes(group_by, _list_ids(pinned, "pinned"), _list_ids(excluded, "excluded"), budget, count, prefer)
         every = list(queries)
         if not every:
             return []

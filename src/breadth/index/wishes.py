@@ -12,7 +12,7 @@ import numpy as np
 from breadth.arrays import Ids
 from breadth.errors import InputError
 from breadth.filters import look_up
-from breadth.filters.meaning import MISSING
+from breadth.filters.meaning import MISSING, make_reader
 from breadth.index.documents import Document, check_id
 from breadth.index.entries import find_name, list_names
 from breadth.index.store import View
@@ -26,18 +26,21 @@ _LISTED = 20
 
 @dataclass(frozen=True)
 class Wishes:
-    """What `Index.search` says about documents: a field to group by, ids to pin and exclude, a budget of words."""
+    """What `Index.search` says about documents: a field to group by, ids to pin and exclude, a budget of words, which
+    of several documents with the same words is preferred."""
 
     group_by: str | None = None
     pinned: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     budget: float | None = None
     count: Callable[[str], float] | None = None
+    prefer: str | Callable[[Mapping[str, Any]], Any] | None = None
 
     def __post_init__(self) -> None:
         for name, ids in (("pinned", self.pinned), ("excluded", self.excluded)):
             for identity in ids:
                 check_id(identity, f"{name}: an id")
+        check_preference(self.prefer)
         if self.count is not None and self.budget is None:
             raise InputError("count needs budget: it says how a text is counted against the budget")
 
@@ -49,8 +52,13 @@ class Wishes:
         told = dict(options)
         if compares_texts(told):
             told["texts"] = lambda ids: [document.text for document in shelf.read(ids)]
+        if self.prefer is not None:
+            if isinstance(self.prefer, str):
+                _check_field("prefer", self.prefer, view)
+            value = make_reader(self.prefer)
+            told["prefer"] = lambda ids: [value(document.metadata) for document in shelf.read(ids)]
         if self.group_by is not None:
-            _check_field(self.group_by, view)
+            _check_field("group_by", self.group_by, view)
             field = self.group_by
             told["groups"] = lambda ids: [read_label(document.metadata, field) for document in shelf.read(ids)]
             told.setdefault("per_group", 1)
@@ -85,11 +93,17 @@ class _Shelf:
         return [self._known[i] for i in ids.tolist()]
 
 
-def _check_field(field: str, view: View) -> None:
+def check_preference(prefer: Any) -> None:
+    """Raise an error unless this is a field, or a function of metadata."""
+    if prefer is not None and not (isinstance(prefer, str) or callable(prefer)):
+        raise InputError(f"prefer must be a field of metadata, or a function of the metadata, got {prefer!r}")
+
+
+def _check_field(name: str, field: str, view: View) -> None:
     if find_name(view.db, field) < 0:
         known = list_names(view.db)
         listed = ", ".join(known[:_LISTED]) + (f" and {len(known) - _LISTED} more" if len(known) > _LISTED else "")
-        raise InputError(f"group_by: no document has the field {field!r}; there are {listed or 'none'}")
+        raise InputError(f"{name}: no document has the field {field!r}; there are {listed or 'none'}")
 
 
 def read_label(metadata: Mapping[str, Any], field: str) -> Any:

@@ -138,8 +138,9 @@ def choose(
     texts = [one.text for one in every]
     labels = None if options.group_by is None else [label(one.metadata, options.group_by) for one in every]
     costs = None if options.budget is None else [options.cost(one.text) for one in every]
+    values = None if options.prefer is None else [options.value(one.metadata) for one in every]
     given: dict[str, Any] = {"query": vector} if by_query else {"scores": scores}
-    selection = select(rows, **given, k=min(asked, len(every)), **options.arguments(labels, costs, texts))
+    selection = select(rows, **given, k=min(asked, len(every)), **options.arguments(labels, costs, texts, values))
     # A budget makes sets small as well, whatever the pool.
     if len(selection.ids) < asked and 0 < limit <= len(candidates) and options.budget is None:
         warnings.warn(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from breadth.checks import check_choice, check_count, check_number
 from breadth.errors import InputError
+from breadth.filters.meaning import make_reader
 from breadth.methods.registry import METHODS
 from breadth.settings import compares_texts
 
@@ -42,6 +43,8 @@ class Options:
     group_by     a field of metadata: at most `per_group` documents (1 unless given) with the same value are chosen.
                  A document without the field is in no group
     per_group    see group_by
+    prefer       of documents with the same words, the one with the largest value of this field is chosen: the
+                 newest, say. Or a function of the metadata
     budget       what the chosen documents may cost together, in words
     count        a function of a text that counts something else, for example tokens
     method       one of `breadth.methods()`
@@ -58,6 +61,7 @@ class Options:
     keep_best: bool | None = None
     group_by: str | None = None
     per_group: int | None = None
+    prefer: str | Callable[[Mapping[str, Any]], Any] | None = None
     budget: float | None = None
     count: Callable[[str], float] | None = None
     method: str = "certified"
@@ -93,16 +97,22 @@ class Options:
             named["theta"] = check_number(weight, "lambda_mult", 0.0, 1.0)
         return cls(**named)
 
-    def arguments(self, labels: Any, costs: Any, texts: Any) -> dict[str, Any]:
+    def arguments(self, labels: Any, costs: Any, texts: Any, values: Any) -> dict[str, Any]:
         """The arguments of `breadth.select`: what belongs to rows is used if it is asked for."""
         told = {name: getattr(self, name) for name in _PASSED_ON}
         if compares_texts(told):
             told["texts"] = texts
+        if self.prefer is not None:
+            told["prefer"] = values
         if self.group_by is not None:
             told["groups"], told["per_group"] = labels, 1 if self.per_group is None else self.per_group
         if self.budget is not None:
             told["costs"], told["budget"] = costs, self.budget
         return told
+
+    def value(self, metadata: Mapping[str, Any]) -> Any:
+        """How much a document is preferred to others with the same words."""
+        return None if self.prefer is None else make_reader(self.prefer)(metadata)
 
     def cost(self, text: str) -> float:
         """What a text costs."""

@@ -93,7 +93,7 @@ def choose_from(oracle: Any, query: Any, k: int, options: Options, read: Read, *
     if len(targets) == 0 or (options.floor is not None and float(scores[0].max()) < options.floor):
         return nothing(asked, oracle.size)
     shelf = _Shelf(oracle, read)
-    told = options.arguments(shelf.labels(options), shelf.costs(options), shelf.texts)
+    told = options.arguments(shelf.labels(options), shelf.costs(options), shelf.texts, shelf.values(options))
     if METHODS[options.method].needs_scores and not hasattr(oracle, "scores"):
         told["pool"] = min(max(pool, asked), oracle.size)
     selection = select(oracle, vector, k=min(asked, oracle.size), **told)
@@ -139,6 +139,9 @@ class _Shelf:
 
     def texts(self, keys: Any) -> list[str]:
         return [one.text for one in self.read(self.handles(np.asarray(keys)))]
+
+    def values(self, options: Options) -> Any:
+        return lambda keys: [options.value(one.metadata) for one in self.read(self.handles(np.asarray(keys)))]
 
     def costs(self, options: Options) -> Any:
         return lambda keys: [options.cost(one.text) for one in self.read(self.handles(np.asarray(keys)))]

@@ -30,6 +30,7 @@ class Wishes(BaseModel):
     keep_best: bool | None = None
     group_by: str | None = None
     per_group: int | None = None
+    prefer: Any = None
     budget: float | None = None
     count: Any = None
     method: str = "certified"

@@ -38,6 +38,7 @@ class BreadthPostprocessor(BaseNodePostprocessor):
     keep_best: bool | None = None
     group_by: str | None = None
     per_group: int | None = None
+    prefer: Any = Field(default=None, exclude=True)
     budget: float | None = None
     count: Any = Field(default=None, exclude=True)
     method: str = "certified"
