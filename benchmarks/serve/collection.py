@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.serve.judged import READERS, Judged
 from breadth import ArrayOracle
 from breadth.encoders import encoder
+from breadth.index.bm25 import BM25
 from breadth_experiments import encoding
 from breadth_experiments.evidence import Evidence
 from breadth_experiments.progress import progress_bar
@@ -33,16 +34,18 @@ _STEP_WITH_COPIES = 2
 
 @dataclass(frozen=True)
 class Source:
-    """A judged collection by its name, an encoder of `ENCODERS`, and how many extra exact copies each passage gets."""
+    """A judged collection by its name, an encoder of `ENCODERS`, how many extra exact copies each passage gets, and the
+    weight of words (BM25) in relevance."""
 
     judged: str
     encoder: str
     copies: int = 0
+    words: float = 0.0
 
     @property
     def name(self) -> str:
         copies = f" + {self.copies} copies" if self.copies else ""
-        return f"{self.judged}{copies}, {self.encoder}"
+        return f"{self.judged}{copies}, {self.encoder}{' and words' if self.words else ''}"
 
 
 SOURCES = (
@@ -58,6 +61,12 @@ SOURCES = (
     Source("asqa", "MiniLM", 2),
     Source("asqa", "MiniLM", 8),
     Source("nq", "potion"),
+    Source("ramdocs", "potion"),
+    Source("trec", "potion", words=0.5),
+    Source("perspectrum", "potion", words=0.5),
+    Source("medquad", "potion", words=0.5),
+    Source("asqa", "potion", words=0.5),
+    Source("ramdocs", "potion", words=0.5),
 )
 """All collections of the benchmark."""
 
@@ -70,6 +79,28 @@ class Collection:
     judged: Judged
     rows: np.ndarray
     queries: np.ndarray
+    word_weight: float = 0.0
+
+    @cached_property
+    def texts(self) -> list[str]:
+        return self.judged.texts()
+
+    @cached_property
+    def bm25(self) -> BM25:
+        return BM25(self.texts)
+
+    def rate(self, number: int) -> np.ndarray:
+        """The relevance of every passage for a question: its cosine, or that and words, on the scale of cosines.
+
+        Words count lo + (hi - lo) · bm25 / max bm25, where hi and lo are the largest cosine and the 400th.
+        """
+        scores: np.ndarray = self.rows @ self.queries[number]
+        if self.word_weight == 0.0:
+            return scores
+        found = self.bm25.scores(self.judged.questions[number].question)
+        low, high = float(np.partition(scores, -min(400, len(scores)))[-min(400, len(scores))]), float(scores.max())
+        words = low + (high - low) * found / max(float(found.max()), 1e-9)
+        return np.asarray((1.0 - self.word_weight) * scores + self.word_weight * words, dtype=np.float32)
 
     @cached_property
     def oracle(self) -> ArrayOracle:
@@ -95,7 +126,8 @@ def load_collection(data: Path, folder: Path, source: Source) -> Collection | No
     judged = Judged(tuple(run.passages()), tuple(run.questions()), tuple(run.facts["halves"]))
     step = _STEP_WITH_COPIES if source.copies else 1
     repeated = np.repeat(unit(np.asarray(rows, dtype=np.float32)), source.copies + 1, axis=0)
-    return Collection(source.name, judged.every(step).with_copies(source.copies), repeated, unit(queries[::step]))
+    judged = judged.every(step).with_copies(source.copies)
+    return Collection(source.name, judged, repeated, unit(queries[::step]), source.words)
 
 
 def open_run(data: Path, folder: Path, source: Source) -> Run:

@@ -42,6 +42,10 @@ class Judged:
         """The number of words of each passage."""
         return np.array([len(passage.text.split()) for passage in self.passages])
 
+    def texts(self) -> list[str]:
+        """The passages as a reader sees them."""
+        return [f"{passage.title}\n{passage.text}" if passage.title else passage.text for passage in self.passages]
+
     def every(self, step: int) -> Judged:
         """The same passages with every `step`-th question."""
         return replace(self, questions=self.questions[::step], halves=self.halves[::step])
@@ -115,6 +119,29 @@ def read_nq(folder: Path) -> Judged:
     return judge_by_answers(passages, questions, [half for half, _ in asked])
 
 
+def read_ramdocs(folder: Path) -> Judged:
+    """RAMDocs: the aspects of an ambiguous question are the distinct answers of its documents of type "correct".
+
+    Every question is asked of the documents of all questions. Documents that are nearly the same often hold different
+    answers.
+    """
+    lines = list(records.read(folder / "ramdocs" / "RAMDocs_test.jsonl"))
+    places: dict[str, str] = {}
+    for line in lines:
+        for document in line["documents"]:
+            places.setdefault(document["text"], str(len(places)))
+    kept = []
+    for half, line in _sample_halves(list(enumerate(lines))):
+        held: dict[str, list[str]] = {}
+        for document in line["documents"]:
+            if document["type"] == "correct":
+                held.setdefault(document["answer"].casefold(), []).append(places[document["text"]])
+        if held:
+            kept.append((Question(line["question"], line["question"], relevant=_tuples(held.values())), half))
+    passages = tuple(Passage(name, "", text) for text, name in places.items())
+    return Judged(passages, tuple(question for question, _ in kept), tuple(half for _, half in kept))
+
+
 def judge_by_answers(passages: Sequence[Passage], questions: Sequence[Question], halves: Sequence[str]) -> Judged:
     """Judge by strings: an aspect is a wanted answer, and a passage holds it if one of its forms occurs in it."""
     texts = [SearchableText.of(f"{passage.title}\n{passage.text}") for passage in passages]
@@ -136,6 +163,7 @@ READERS: dict[str, Callable[[Path], Judged]] = {
     "medquad": read_medquad,
     "asqa": read_asqa,
     "nq": read_nq,
+    "ramdocs": read_ramdocs,
 }
 """How to read each collection from the folder with the data."""
 

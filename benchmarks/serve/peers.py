@@ -1,7 +1,7 @@
 """Ways to choose a set that the table compares with, written from their publications.
 
 All of them, and pyversity, choose from the `POOL` most relevant rows, as their users do. A chooser gets these rows E,
-most relevant first, the query q, and k. It returns places in the pool, in the order of its picks.
+most relevant first, their relevance c, and k. It returns places in the pool, in the order of its picks.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from benchmarks import peers
+from pyversity import Strategy, diversify
 
 POOL = 400
 
 
-def choose_by_filter(E: np.ndarray, q: np.ndarray, k: int, threshold: float) -> np.ndarray:
+def choose_by_filter(E: np.ndarray, c: np.ndarray, k: int, threshold: float) -> np.ndarray:
     """Walk down the ranking and skip every row whose cosine to a chosen one reaches the threshold."""
     chosen: list[int] = []
     for place, row in enumerate(E):
@@ -27,18 +26,19 @@ def choose_by_filter(E: np.ndarray, q: np.ndarray, k: int, threshold: float) -> 
     return np.array(chosen)
 
 
-def choose_by_pyversity(E: np.ndarray, q: np.ndarray, k: int, strategy: str, diversity: float) -> np.ndarray:
+def choose_by_pyversity(E: np.ndarray, c: np.ndarray, k: int, strategy: str, diversity: float) -> np.ndarray:
     """A strategy of pyversity."""
-    return np.asarray(peers.pyversity(strategy, E, q, k, diversity).indices)
+    found = diversify(embeddings=E, scores=c, k=k, strategy=Strategy(strategy), diversity=diversity)
+    return np.asarray(found.indices)
 
 
-def choose_by_dartboard(E: np.ndarray, q: np.ndarray, k: int, sigma: float) -> np.ndarray:
+def choose_by_dartboard(E: np.ndarray, c: np.ndarray, k: int, sigma: float) -> np.ndarray:
     """Dartboard: greedily maximise the relevant information gain (Pickett et al., arXiv 2407.12101).
 
     The gain of a set S is Σ_t N(D(q, t); σ) · max_{i∈S} N(D(i, t); σ) over the rows t of the pool, with the distance
     D(a, b) = (1 - cos(a, b)) / 2 and the density N of a normal distribution. The most relevant row comes first.
     """
-    targets = -(((1 - E @ q) / 2) ** 2) / (2 * sigma**2)
+    targets = -(((1 - c) / 2) ** 2) / (2 * sigma**2)
     guesses = -(((1 - E @ E.T) / 2) ** 2) / (2 * sigma**2)
     chosen = [int(targets.argmax())]
     nearest = guesses[chosen[0]].copy()
@@ -51,13 +51,13 @@ def choose_by_dartboard(E: np.ndarray, q: np.ndarray, k: int, sigma: float) -> n
     return np.array(chosen)
 
 
-def choose_by_adagres(E: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+def choose_by_adagres(E: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """AdaGReS: greedily maximise Σ c_i - β Σ_{i<j} w_ij with an adaptive weight (Peng et al., arXiv 2512.25052).
 
     β = mean relevance / ((k - 1) / 2 · mean similarity of two rows), both means over the pool. The publication
     estimates k from a budget of tokens; here k is given.
     """
-    c, W = E @ q, E @ E.T
+    W = E @ E.T
     n = len(E)
     pairs = (W.sum() - np.trace(W)) / (n * (n - 1))
     beta = float(c.mean() / ((k - 1) / 2 * pairs)) if k > 1 else 0.0
@@ -71,8 +71,17 @@ def choose_by_adagres(E: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     return np.array(chosen)
 
 
+def choose_different_texts(E: np.ndarray, c: np.ndarray, k: int, texts: list[str]) -> np.ndarray:
+    """Walk down the ranking and skip every passage whose text is that of a chosen one."""
+    first: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        first.setdefault(text, place)
+    return np.array(list(first.values())[:k])
+
+
 CHOOSERS: dict[str, Callable[..., Any]] = {
     "filter": choose_by_filter,
+    "texts": choose_different_texts,
     "pyversity": choose_by_pyversity,
     "dartboard": choose_by_dartboard,
     "adagres": choose_by_adagres,

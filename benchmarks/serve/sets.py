@@ -15,7 +15,7 @@ from benchmarks.serve.measures import LADDER, find_fit, measure_set
 from benchmarks.serve.settings import Asker, is_nested
 from breadth_experiments import records
 
-KS, BUDGETS = (3, 5, 10, 20), (250, 500, 1000, 2000)
+KS, BUDGETS = (3, 4, 5, 10, 20), (250, 500, 1000, 2000)
 """The numbers of rows, and the budgets of words, at which sets are measured."""
 Values = np.ndarray
 """Measures of one setting on one collection, (questions, sizes, measures). The sizes are `KS`, then `BUDGETS`."""
