@@ -50,13 +50,13 @@ class Variant:
         """What the chosen passage says, and what this one says instead."""
         return self.comparison.differences
 
-    def to_dict(self, most: int | None = None) -> dict[str, Any]:
-        """Plain values, with so many differences at the most."""
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
         return {
             "id": self.id,
             "cosine": self.cosine,
             "chosen": self.chosen,
-            "differences": [one.to_dict() for one in self.differences[:most]],
+            "differences": [one.to_dict() for one in self.differences],
         }
 
 

@@ -202,8 +202,9 @@ class _Rows:
     def describe(self, text: str | None, selection: Selection, asked: int) -> Results:
         """The results of a selection."""
         keys = list_rows(selection)
-        hits = make_hits(selection, dict(zip(keys, self.documents(keys), strict=True)))
-        return Results(text, hits, selection, self.size, asked)
+        documents = dict(zip(keys, self.documents(keys), strict=True))
+        given_up = tuple(documents[row].id for row in selection.given_up)
+        return Results(text, make_hits(selection, documents), selection, self.size, asked, given_up)
 
     @property
     def has_texts(self) -> bool:

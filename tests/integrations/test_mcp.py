@@ -37,9 +37,18 @@ def test_the_tools_only_read(server):
             return (await client.list_tools()).tools
 
     tools = asyncio.run(ask())
-    assert [tool.name for tool in tools] == ["search", "compare", "coverage"]
+    assert [tool.name for tool in tools] == ["search", "compare", "coverage", "read"]
     assert all(tool.annotations.read_only_hint and tool.output_schema for tool in tools)
     assert all(tool.description for tool in tools)
+
+
+def test_a_copy_can_be_read(server):
+    found = call(server, "search", query=corpus.QUERY, k=5).structured_content
+    (copy, *_) = [copy["id"] for one in found["passages"] for copy in one["copies"]]
+    read = call(server, "read", id=copy).structured_content
+    assert (read["id"], read["text"]) == (copy, index().get(copy).text)
+    assert found["given_up"] == []
+    assert "nobody" in str(call(server, "read", id="nobody").content)
 
 
 def test_search(server):
@@ -123,7 +132,12 @@ def test_the_command_serves_an_index_and_leaves_it_as_it_is(tmp_path):
 
     async def ask():
         async with Client(server) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "compare", "coverage"]
+            assert [tool.name for tool in (await client.list_tools()).tools] == [
+                "search",
+                "compare",
+                "coverage",
+                "read",
+            ]
             asked = {"query": corpus.QUERY, "k": 3}
             found = await client.call_tool("search", asked)
             compared = await client.call_tool("compare", asked)

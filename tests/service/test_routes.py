@@ -58,7 +58,7 @@ def test_select_gives_what_search_gives(client, index, asked):
     wanted = index.search(QUERY, **told)
     assert [hit.id for hit in data.hits] == wanted.ids
     for name in ("copies", "variants"):
-        told = [[other.model_dump() for other in getattr(hit, name)] for hit in data.hits]
+        told = [[other.model_dump(exclude={"text"}) for other in getattr(hit, name)] for hit in data.hits]
         assert told == [[other.to_dict() for other in getattr(hit, name)] for hit in wanted]
     assert data.objective == pytest.approx(wanted.selection.objective, abs=1e-6)
     assert (data.asked, data.searched) == (wanted.asked, wanted.searched)
@@ -70,6 +70,35 @@ def test_a_vector_gives_what_its_text_gives(client, index):
     by_vector = client.post("/v1/select", json={"query": vector, "k": 5}).json()
     by_text = client.post("/v1/select", json={"query": QUERY, "k": 5}).json()
     assert [hit["id"] for hit in by_vector["hits"]] == [hit["id"] for hit in by_text["hits"]]
+
+
+def test_copies_and_variants_bring_their_texts_on_request(client, index):
+    data = client.post("/v1/select", json={"query": QUERY, "k": 5, "near_text": True}).json()
+    near = [other for hit in data["hits"] for other in (*hit["copies"], *hit["variants"])]
+    assert near
+    assert all(other["text"] == index.get(other["id"]).text for other in near)
+    plain = client.post("/v1/select", json={"query": QUERY, "k": 5}).json()
+    assert {other["text"] for hit in plain["hits"] for other in hit["copies"]} == {None}
+
+
+def test_what_was_given_up_of_top_k_is_named(client, index):
+    asked = {"query": QUERY, "k": 5, "theta": 0.2, "distinct": 0.9}
+    data = client.post("/v1/select", json=asked).json()
+    assert data["given_up"] == list(index.search(**asked).given_up)
+    assert client.post("/v1/select", json={"query": QUERY, "k": 5}).json()["given_up"] == []
+
+
+def test_two_passages_are_compared_word_by_word(client, index):
+    data = client.post("/v1/compare", json={"left": "asthma/treatment", "right": "copy 1"}).json()
+    texts = [index.get(identity).text for identity in ("asthma/treatment", "copy 1")]
+    assert [data["left"]["text"], data["right"]["text"]] == texts
+    assert data["changes"]
+    for change in data["changes"]:
+        for text, side in zip(texts, ("here", "there"), strict=True):
+            assert text[slice(*change[f"{side}_span"])] == change[side]
+    missing = client.post("/v1/compare", json={"left": "asthma/treatment", "right": "nobody"})
+    assert missing.status_code == 404
+    assert "nobody" in missing.json()["error"]["message"]
 
 
 def test_copies_are_named_and_texts_can_be_left_out(client):

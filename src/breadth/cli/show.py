@@ -138,8 +138,18 @@ def print_summary(found: Results, k: int) -> None:
     if len(found) < min(k, found.searched):
         print_line(f"You asked for {k} passages. The rules allow {len(found)} together.")
     among = f" among the {chosen.stats['pool']:,} most relevant" if "pool" in chosen.stats else ""
+    if chosen.stats.get("judged_by") == "vectors":
+        print_line("There are no texts to compare: by vectors alone, a copy cannot be told from a contradiction.")
+    if found.given_up:
+        print_line(_describe_given_up(found, k))
     print_line(
         f"{chosen.method}{among}, θ = {chosen.theta:g}, sharpness {chosen.sharpness}: "
         f"relevance {chosen.relevance:.3f}, redundancy {chosen.redundancy:.3f}, diversity {chosen.diversity:.3f}. "
         f"{chosen.describe_proof()} ({1000 * float(chosen.stats['seconds']):.0f} ms)"
     )
+
+
+def _describe_given_up(found: Results, k: int) -> str:
+    names = ", ".join(map(escape_controls, found.given_up[:_COPIES]))
+    names += ", …" if len(found.given_up) > _COPIES else ""
+    return f"Given up of the top {k}: {counted(len(found.given_up), 'passage', 'passages')} ({names})."

@@ -151,7 +151,7 @@ def make_hits(selection: Selection, documents: Mapping[Any, Document]) -> tuple[
 
 
 def list_rows(selection: Selection) -> list[Any]:
-    """The ids of the rows that `make_hits` needs the documents of, each once."""
+    """The ids of the rows that results name the documents of, each once."""
     near = [one.id for some in selection.copies for one in some]
     near += [one.id for some in selection.variants for one in some]
-    return list(dict.fromkeys([*selection.ids.tolist(), *near]))
+    return list(dict.fromkeys([*selection.ids.tolist(), *near, *selection.given_up]))

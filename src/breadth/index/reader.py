@@ -233,7 +233,8 @@ class Reader:
                 )
         if len(hits) < asked.k:
             selection = selection.with_stats(asked=asked.k)
-        return Results(text, hits, selection, oracle.size, asked.k)
+        given_up = tuple(documents[row].id for row in selection.given_up)
+        return Results(text, hits, selection, oracle.size, asked.k, given_up)
 
     def _read_documents(self, numbers: Ids) -> list[Document]:
         with self._collection.reading() as view:

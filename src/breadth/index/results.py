@@ -28,6 +28,7 @@ class Results:
     searched    how many documents there were to choose from
     asked       how many were asked for. There are fewer hits where there were fewer documents, and none where no
                 document was left
+    given_up    the ids of those documents of plain top-k that are neither hits nor copies of hits
     """
 
     query: str | None
@@ -35,6 +36,7 @@ class Results:
     selection: Selection
     searched: int
     asked: int
+    given_up: tuple[str, ...] = ()
 
     @property
     def ids(self) -> list[str]:
@@ -60,6 +62,7 @@ class Results:
             "query": self.query,
             "asked": self.asked,
             "searched": self.searched,
+            "given_up": list(self.given_up),
             "hits": [
                 {
                     "id": hit.id,

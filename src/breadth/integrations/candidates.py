@@ -14,6 +14,7 @@ from breadth.api import select
 from breadth.arrays import Array, Vector
 from breadth.checks import check_choice, check_count
 from breadth.coverage.worth import TARGETS, find_targets
+from breadth.display import shorten
 from breadth.errors import InputError
 from breadth.filters import look_up
 from breadth.filters.meaning import MISSING
@@ -25,8 +26,10 @@ from breadth.selection import Selection
 
 KEY = "breadth"
 """The field of metadata that says how a document was chosen."""
-_DIFFERENCES = 3
-"""Differences of a variant that metadata tells: they are to stay small."""
+_DIFFERENCES, _SHOWN = 3, 60
+"""Differences of a variant that metadata tells, and characters of each: metadata is to stay small."""
+_METADATA = 1000
+"""Characters of the metadata of copies."""
 _LINE = 4
 """So many candidates, from the lowest score to the highest, are no accident: retrievers return the best first."""
 
@@ -61,8 +64,19 @@ class Pick:
     variants: tuple[tuple[Candidate, Variant], ...] = ()
 
     def list_variants(self) -> list[dict[str, Any]]:
-        """The variants as plain values: the ids, and the first few differences."""
-        return [{**one.to_dict(_DIFFERENCES), "id": candidate.id} for candidate, one in self.variants]
+        """The variants as plain values: the ids, and the beginning of the first few differences."""
+        return [
+            {
+                "id": candidate.id,
+                "cosine": one.cosine,
+                "chosen": one.chosen,
+                "differences": [
+                    {side: shorten(words, _SHOWN) for side, words in difference.to_dict().items()}
+                    for difference in one.differences[:_DIFFERENCES]
+                ],
+            }
+            for candidate, one in self.variants
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +88,7 @@ class Chosen:
     coverage    the share of the relevant material that they stand for
     asked       how many were asked for
     searched    how many there were to choose from
+    given_up    the ids of those of top-k that are neither chosen nor copies of chosen ones
     """
 
     picks: tuple[Pick, ...]
@@ -81,6 +96,7 @@ class Chosen:
     coverage: float
     asked: int
     searched: int
+    given_up: tuple[str, ...] = ()
 
     def tell(self, rank: int) -> dict[str, Any]:
         """What is told about one chosen document, as plain values: its own facts, then those of the whole set."""
@@ -102,6 +118,7 @@ class Chosen:
             "theta": selection.theta,
             "asked": self.asked,
             "searched": self.searched,
+            "given_up": list(self.given_up),
         }
 
     def metadata(self, rank: int) -> dict[str, Any]:
@@ -175,7 +192,8 @@ def gather(
         Pick(every[i], score, *(tuple((every[one.id], one) for one in some) for some in others))
         for i, score, *others in zip(selection.ids.tolist(), selection.scores.tolist(), *near, strict=True)
     )
-    return Chosen(picks, selection, share, asked, searched)
+    given_up = tuple(every[row].id or "" for row in selection.given_up)
+    return Chosen(picks, selection, share, asked, searched, given_up)
 
 
 def warn_without_groups(chosen: Chosen, options: Options) -> Chosen:
@@ -301,12 +319,17 @@ logits   their scores, mapped to [0, 1] by 1 / (1 + exp(-score))
 def _list_copies(pick: Pick) -> list[dict[str, Any]]:
     """The copies of a document, and those that it or they stood for in an earlier step, each of them once.
 
-    Their metadata says where else the passage stands.
+    Their metadata says where else the passage stands, up to `_METADATA` characters; beyond that their ids do.
     """
     found: dict[str, dict[str, Any]] = {}
+    room = _METADATA
     for one, copy in pick.copies:
+        told = {**copy.to_dict(), "id": one.id}
         plain = {name: value for name, value in one.metadata.items() if name != KEY}
-        _add_copy(found, {**copy.to_dict(), "id": one.id, "metadata": plain})
+        room -= len(str(plain))
+        if room >= 0 or one.id is None:
+            told["metadata"] = plain
+        _add_copy(found, told)
     for one in (pick.candidate, *(one for one, _ in pick.copies)):
         earlier = one.metadata.get(KEY)
         for copy in earlier.get("copies", []) if isinstance(earlier, Mapping) else []:

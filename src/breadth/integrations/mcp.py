@@ -10,6 +10,7 @@ from breadth.index import Index
 from breadth.integrations.candidates import Chosen
 from breadth.integrations.options import Options
 from breadth.integrations.whole import choose_from, choose_from_index, read_payloads
+from breadth.searcher import Searcher
 
 try:
     from mcp.server.mcpserver import MCPServer
@@ -43,12 +44,21 @@ class Hit(BaseModel):
     variants: list[dict[str, Any]]
 
 
+class Passage(BaseModel):
+    """A passage."""
+
+    id: str
+    text: str
+    metadata: dict[str, Any]
+
+
 class Found(BaseModel):
     """A set of passages.
 
     coverage   the share of the relevant material that they stand for
     gap        how much better another set could be at most, on the scale of cosines; None if that is not known
     searched   how many passages there were to choose from
+    given_up   ids of passages among the most relevant ones that are neither here nor copies of these
     """
 
     passages: list[Hit]
@@ -56,6 +66,7 @@ class Found(BaseModel):
     gap: float | None
     asked: int
     searched: int
+    given_up: list[str]
 
 
 class Compared(BaseModel):
@@ -123,6 +134,11 @@ def make_server(source: Any, encoder: Any = None, name: str = "breadth") -> MCPS
         pairs = zip(wanted, shares, strict=True)
         return Coverage(sizes=[Covered(k=k, coverage=own, top_k_coverage=top) for k, (own, top) in pairs])
 
+    @server.tool(annotations=reads, structured_output=True)
+    def read(id: str) -> Passage:
+        """Read a passage by its id: a copy or a variant of one that search has returned, say."""
+        return _read_passage(source, id)
+
     return server
 
 
@@ -172,4 +188,17 @@ def _report(chosen: Chosen) -> Found:
         for pick in chosen.picks
     ]
     gap = None if proof is None else proof.gap
-    return Found(passages=hits, coverage=chosen.coverage, gap=gap, asked=chosen.asked, searched=chosen.searched)
+    return Found(
+        passages=hits, coverage=chosen.coverage, gap=gap, asked=chosen.asked, searched=chosen.searched,
+        given_up=list(chosen.given_up),
+    )  # fmt: skip
+
+
+def _read_passage(source: Any, identity: str) -> Passage:
+    try:
+        found = source.get(identity) if isinstance(source, Index) else Searcher(source, None).get(identity)
+    except BreadthError as error:
+        raise ToolError(str(error)) from error
+    if found is None:
+        raise ToolError(f"there is no passage {identity!r}")
+    return Passage(id=found.id, text=found.text, metadata=dict(found.metadata))

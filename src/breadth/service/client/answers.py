@@ -49,7 +49,7 @@ class DocumentFound:
 class HitFound:
     """A chosen passage; no text if none was asked for.
 
-    copies     passages of which it says all: mappings with "id", "cosine" and "relation"
+    copies     passages of which it says all: mappings with "id", "cosine" and "relation", and "text" if asked for
     variants   passages in nearly its words that say something else: with "id", "cosine", "chosen" and "differences"
     """
 
@@ -81,11 +81,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Chosen(Point):
-    """The set that was chosen for a query: how many passages were asked for, and how many there were."""
+    """The set that was chosen for a query: how many passages were asked for, and how many there were.
+
+    given_up   the ids of passages of plain top-k that are neither hits nor copies of hits
+    """
 
     hits: tuple[HitFound, ...]
     asked: int
     searched: int
+    given_up: tuple[str, ...]
     stats: Mapping[str, Any]
 
 
@@ -125,7 +129,11 @@ def read_chosen(data: Any) -> Chosen:
     )
     ids, scores = tuple(hit.id for hit in hits), tuple(hit.score for hit in hits)
     certificate = _read_certificate(data)
-    return _fill(Chosen, data | {"hits": hits, "ids": ids, "scores": scores, "certificate": certificate})
+    return _fill(
+        Chosen,
+        data
+        | {"hits": hits, "given_up": tuple(data["given_up"]), "ids": ids, "scores": scores, "certificate": certificate},
+    )
 
 
 def read_batch(data: Any) -> list[Chosen]:

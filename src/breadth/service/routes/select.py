@@ -20,7 +20,7 @@ router = APIRouter(tags=["select"])
 async def select(wanted: SelectRequest, service: ServiceNow) -> Response:
     """Choose the k passages that together serve a query best: relevant, without copies."""
     (found,) = await choose(service, [wanted.query], wanted)
-    return answer(SelectAnswer.of(found, wanted.text))
+    return answer(SelectAnswer.of(found, wanted.text, wanted.near_text))
 
 
 @router.post("/v1/select/batch", response_model=BatchAnswer, responses=list_errors(400, 501))
@@ -28,7 +28,7 @@ async def select_batch(wanted: BatchRequest, service: ServiceNow) -> Response:
     """Choose a set for each of several queries. They share searches."""
     service.settings.limits.check(batch=len(wanted.queries))
     found = await choose(service, wanted.queries, wanted)
-    return answer(BatchAnswer(results=[SelectAnswer.of(one, wanted.text) for one in found]))
+    return answer(BatchAnswer(results=[SelectAnswer.of(one, wanted.text, wanted.near_text) for one in found]))
 
 
 async def choose(service: Service, queries: Sequence[Any], choice: Choice) -> list[Results]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from breadth.index import Document, Hit, Results
 from breadth.selection import Selection
+from breadth.text import compare
 
 
 class DocumentAnswer(BaseModel):
@@ -30,6 +31,7 @@ class CopyAnswer(BaseModel):
     id: str
     cosine: float
     relation: str = Field(description="`same`, `contained`, `says the same`; `close vectors` where there is no text")
+    text: str | None = None
 
 
 class DifferenceAnswer(BaseModel):
@@ -46,6 +48,7 @@ class VariantAnswer(BaseModel):
     cosine: float
     chosen: bool
     differences: list[DifferenceAnswer]
+    text: str | None = None
 
 
 class HitAnswer(BaseModel):
@@ -60,10 +63,10 @@ class HitAnswer(BaseModel):
     parent: str | None = None
 
     @classmethod
-    def of(cls, hit: Hit, text: bool) -> HitAnswer:
-        """Describe a hit, with its text and metadata if they are wanted."""
-        copies = [CopyAnswer(**copy.to_dict()) for copy in hit.copies]
-        variants = [VariantAnswer(**variant.to_dict()) for variant in hit.variants]
+    def of(cls, hit: Hit, text: bool, near_text: bool = False) -> HitAnswer:
+        """Describe a hit, with its text and metadata, and the texts of what is near, if they are wanted."""
+        copies = [CopyAnswer(**one.to_dict(), text=one.text if near_text else None) for one in hit.copies]
+        variants = [VariantAnswer(**one.to_dict(), text=one.text if near_text else None) for one in hit.variants]
         if not text:
             return cls(id=hit.id, score=hit.score, copies=copies, variants=variants)
         return cls(
@@ -75,6 +78,33 @@ class HitAnswer(BaseModel):
             metadata=dict(hit.metadata),
             parent=hit.document.parent,
         )
+
+
+class ChangeAnswer(DifferenceAnswer):
+    """The same, and where it stands in the texts: the first character, and the one after the last."""
+
+    here_span: tuple[int, int]
+    there_span: tuple[int, int]
+
+
+class CompareAnswer(BaseModel):
+    """Two passages beside each other."""
+
+    left: DocumentAnswer
+    right: DocumentAnswer
+    relation: str = Field(description="`same`, `contained` or `differs`, by the words alone")
+    changes: list[ChangeAnswer] = Field(description="every place where the words differ")
+
+    @classmethod
+    def of(cls, left: Document, right: Document) -> CompareAnswer:
+        """Compare two documents."""
+        found = compare(left.text, right.text)
+        changes = [
+            ChangeAnswer(**one.to_dict(), here_span=one.left_span, there_span=one.right_span)
+            for one in found.changes or found.differences
+        ]
+        left_answer, right_answer = DocumentAnswer.of(left), DocumentAnswer.of(right)
+        return cls(left=left_answer, right=right_answer, relation=found.relation, changes=changes)
 
 
 class CertificateAnswer(BaseModel):
@@ -115,15 +145,17 @@ class SelectAnswer(SetAnswer):
     hits: list[HitAnswer]
     asked: int = Field(description="how many passages were asked for")
     searched: int = Field(description="how many passages there were to choose from")
+    given_up: list[str] = Field(description="passages of plain top-k that are neither hits nor copies of hits")
     stats: dict[str, Any]
 
     @classmethod
-    def of(cls, found: Results, text: bool) -> SelectAnswer:
+    def of(cls, found: Results, text: bool, near_text: bool = False) -> SelectAnswer:
         """Describe results."""
         return cls(
-            hits=[HitAnswer.of(hit, text) for hit in found],
+            hits=[HitAnswer.of(hit, text, near_text) for hit in found],
             asked=found.asked,
             searched=found.searched,
+            given_up=list(found.given_up),
             stats=found.selection.to_dict()["stats"],
             **SetAnswer.describe(found.selection),
         )

@@ -96,13 +96,14 @@ class Choice(Rules):
     where: Filter | None = None
     time_limit: Seconds | None = Field(default=None, description="seconds after which the best set so far is returned")
     text: bool = Field(default=True, description="whether the answer holds the texts and metadata of passages")
+    near_text: bool = Field(default=False, description="whether it holds the texts of copies and variants too")
 
     def read_arguments(self, limits: Limits) -> dict[str, Any]:
         """The arguments of `Index.search` that are asked for, within the limits."""
         limits.check(k=self.k, pool=self.pool)
         for seconds in (self.time_limit, self.prove):
             limits.check(seconds=seconds)
-        outside = {"query", "queries", "text", "options", "prove"}
+        outside = {"query", "queries", "text", "near_text", "options", "prove"}
         given: dict[str, Any] = self.model_dump(exclude_none=True, exclude=outside)
         given.setdefault("time_limit", limits.seconds)
         return given | self._read_options()
