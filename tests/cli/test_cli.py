@@ -92,7 +92,7 @@ def test_comparing(made):
     assert set(found["left_out"]) == top - diverse
     assert set(found["came_in"]) == diverse - top
     assert found["diverse"]["diversity"] > found["top_k"]["diversity"]
-    assert "near-copies" in breadth("compare", folder / "my.index", "heart failure", "-k", 5).stdout
+    assert "repeats" in breadth("compare", folder / "my.index", "heart failure", "-k", 5).stdout
 
 
 def test_frontier_and_diagnosis_with_plots(made):
@@ -112,7 +112,7 @@ def test_frontier_and_diagnosis_with_plots(made):
         assert (folder / name).read_bytes().startswith(b"\x89PNG")
     shown = breadth("diagnose", folder / "my.index", "--sample", 5, "-k", 5).stdout
     assert "5 beginnings of passages as queries, k = 5, 60 passages" in shown
-    for words in ("near-copies", "off-topic", "dropped", "relevance kept", "theta=0.7, sharpness=1"):
+    for words in ("repeats", "lost", "off-topic", "dropped", "relevance", "theta=0.7, sharpness=1"):
         assert words in shown
     assert "recall" not in shown
 

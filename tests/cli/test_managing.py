@@ -177,8 +177,12 @@ def test_vectors_of_ones_own_need_no_encoder_and_no_text(tmp_path):
 def test_a_demo_for_programs(tmp_path):
     told = json.loads(breadth("demo", "--folder", tmp_path, "--json").stdout)
     assert set(told) == {"index", "choice", "compare", "frontier", "diagnose"}
-    assert len(told["compare"]) == 4
-    assert told["index"]["documents"] > 2900
+    assert len(told["compare"]) == 2
+    assert told["index"]["medquad"]["documents"] > 2900
+    assert told["choice"]["given_up"] == 0 < told["choice"]["repeats"]
+    settings = {one["setting"]: one for one in told["diagnose"]["advisories"]["settings"]}
+    assert settings["default"]["redundant"] < 0.01 < settings["top-k"]["redundant"]
+    assert settings["default"]["lost"] == settings["top-k"]["lost"] == 0 < settings["filter 0.95"]["lost"]
 
 
 def test_whoever_closes_the_pipe_gets_no_traceback(made):

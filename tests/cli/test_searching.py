@@ -215,9 +215,6 @@ def test_a_query_with_half_a_character_is_one_line(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--near-copy", 0), "--near-copy must be above 0 and at most 1, got 0"),
-        (("--near-copy", 1.5), "--near-copy must be above 0 and at most 1, got 1.5"),
-        (("--near-copy", "nan"), "--near-copy must be above 0"),
         (("--sample", 0), "--sample must be at least 1, got 0"),
         (("--sample", 5, "--queries", "q.txt"), "--sample goes without --queries"),
         (("--seed", -1), "--seed must be at least 0"),

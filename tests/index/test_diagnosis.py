@@ -7,7 +7,7 @@ import pytest
 
 from breadth.errors import InputError
 from breadth.index import Document, Index, Question, diagnose
-from breadth.index.profiles import Profile, Trial, examine, judge
+from breadth.index.profiles import Passages, Profile, Trial, examine, judge
 from breadth.index.verdict import suggest, word_verdict
 from breadth.problem import Problem
 from breadth.selection import conclude
@@ -36,11 +36,11 @@ def make_index(folder, vectors, queries=()):
 
 @pytest.fixture
 def build(tmp_path, rng):
-    """Make an index of 120 different directions with so many copies of each."""
+    """Make an index of 120 different directions with so many copies of each, which differ in full stops."""
 
     def make(copies):
         rows = isotropic(rng, 120, 24)
-        vectors = {f"direction {i} copy {j}": rows[i] for i in range(120) for j in range(copies)}
+        vectors = {f"direction {i}{'.' * j}": rows[i] for i in range(120) for j in range(copies)}
         return make_index(tmp_path / f"{copies}.index", vectors)
 
     return make
@@ -60,7 +60,7 @@ def repetitive(tmp_path, rng):
             other = np.zeros(64)
             other[30:] = unit(rng.standard_normal(34))
             row = weight * topic + np.sqrt(1 - weight**2) * other
-            vectors |= {f"fact {t}{fact}, version {copy}": row for copy in range(copies)}
+            vectors |= {f"fact {t}{fact}{'.' * copy}": row for copy in range(copies)}
     return make_index(tmp_path / "repetitive.index", vectors, [f"topic {t}" for t in range(30)])
 
 
@@ -76,23 +76,25 @@ def test_planted_copies_are_found_and_the_default_removes_them(build):
     assert found.top_k.redundant == pytest.approx(4 / 6)  # two directions, three copies of each
     assert (found.top_k.affected, found.top_k.kept) == (1, 1)
     profiles = by_name(found)
-    assert list(profiles) == ["top-k", "default", "filter 0.95", "MMR", "paper"]
+    assert list(profiles) == ["top-k", "default", "different texts", "filter 0.95", "MMR", "paper"]
     for name in ("default", "filter 0.95"):
         assert (profiles[name].redundant, profiles[name].best_dropped, profiles[name].size) == (0, 0, 6)
         assert profiles[name].kept < 1
     assert found.suggested is profiles["default"]
-    assert "67% of its passages are near-copies" in found.verdict()
+    assert profiles["different texts"].redundant == found.top_k.redundant  # a full stop makes a text another one
+    assert [profiles[name].lost for name in ("top-k", "default", "different texts")] == [0, 0, 0]
+    assert "67% of its passages say nothing that another one does not say" in found.verdict()
     assert "100% of the queries lose a place" in found.verdict()
     kept = profiles["default"].kept
-    assert f"The default leaves no near-copies and keeps {kept:.1%} of the relevance" in found.verdict()
+    assert f"The default leaves no repeats and keeps {kept:.1%} of the relevance" in found.verdict()
 
 
 def test_examples_show_a_passage_with_its_copies(build):
     with build(copies=3) as index:
-        found = diagnose(index, ["direction 7 copy 0", "direction 8 copy 1", "direction 7 copy 2"], k=3)
+        found = diagnose(index, ["direction 7", "direction 8.", "direction 7.."], k=3)
     shown = {repeat.query: {document.id for document in repeat.documents} for repeat in found.repeats}
     assert shown == {  # the second query for direction 7 has nothing new to show
-        f"direction {i} copy {j}": {f"direction {i} copy {copy}" for copy in range(3)} for i, j in ((7, 0), (8, 1))
+        f"direction {i}{'.' * j}": {f"direction {i}{'.' * copy}" for copy in range(3)} for i, j in ((7, 0), (8, 1))
     }
 
 
@@ -102,7 +104,7 @@ def test_without_copies_it_makes_no_difference(build):
     assert found.top_k.redundant == 0
     assert (found.suggested, found.repeats) == (None, ())
     assert found.verdict() == (
-        "It makes no difference here: top-5 has hardly any near-copies (0.0% of its passages, in 0% of the queries)."
+        "It makes no difference here: top-5 hardly repeats itself (0.0% of its passages, in 0% of the queries)."
     )
 
 
@@ -133,52 +135,40 @@ def rows_with_relevance(*relevance):
     return np.column_stack((relevance, tail))
 
 
+def look_at(rows, ids, top, names="abcdefgh"):
+    chosen = select_rows(rows, ids)
+    texts = [[f"This is {names[row].upper()}1." for row in one.ids] for one in (chosen, top)]
+    return examine(chosen, Passages(rows[chosen.ids], texts[0]), top, Passages(rows[top.ids], texts[1]))
+
+
 def test_sets_are_examined_against_top_k():
     rows = rows_with_relevance(0.9, 0.8, 0.6, 0.31, 0.29)
     rows = np.vstack((rows, rows[1]))
     top = select_rows(rows, [0, 1, 2])
 
     def count(ids):
-        chosen = select_rows(rows, ids)
-        found = examine(chosen, rows[chosen.ids], top, 0.95)
-        return found.copies, found.off_topic, found.best_dropped
+        found = look_at(rows, ids, top, names="abcdeb")
+        return found.repeats, found.lost, found.off_topic, found.best_dropped
 
-    assert count([0, 1, 2]) == (0, 0, False)
-    assert count([0, 3, 4]) == (0, 1, False)  # half of 0.6 is 0.3
-    assert count([1, 5, 4]) == (1, 1, True)
+    assert count([0, 1, 2]) == (0, 0, 0, False)
+    assert count([0, 3, 4]) == (0, 2, 1, False)  # half of 0.6 is 0.3
+    assert count([1, 5, 4]) == (1, 2, 1, True)
     twin = np.vstack((rows, rows[0]))
-    chosen = select_rows(twin, [6, 1])
-    assert not examine(chosen, twin[chosen.ids], top, 0.95).best_dropped  # an exact copy of the best hit is as good
+    assert not look_at(twin, [6, 1], top).best_dropped  # an exact copy of the best hit is as good
 
 
 def test_top_k_is_never_off_topic_even_with_negative_relevance():
     rows = rows_with_relevance(0.2, -0.1, -0.2)
     top = select_rows(rows, [0, 1, 2])
-    assert examine(top, rows[top.ids], top, 0.95).off_topic == 0
-
-
-def test_near_copies_by_the_users_own_line(tmp_path):
-    """Passages with a cosine of 0.9 are copies if the user says so, and the default with that line is tried as well."""
-    near = {f"near {i}": np.sqrt([0.9, 0.1, 0, 0, 0])[[0, *np.roll([1, 2, 3, 4], i)]] for i in range(3)}
-    far = {f"far {i}": np.array([0.7, *np.sqrt(0.51) * np.eye(4)[i]]) for i in range(3)}
-    vectors = near | far | {"query": np.eye(5)[0]}
-    with make_index(tmp_path / "a.index", vectors, ["query"]) as index:
-        usual = diagnose(index, ["query"], k=3)
-        strict = diagnose(index, ["query"], k=3, near_copy=0.89)
-    assert usual.top_k.redundant == 0
-    assert strict.top_k.redundant == pytest.approx(2 / 3)
-    assert by_name(strict)["default"].redundant > 0
-    assert by_name(strict)["default 0.89"].redundant == 0
-    assert strict.suggested is by_name(strict)["default 0.89"]
-    assert "The setting default 0.89 (distinct=0.89) leaves no near-copies" in strict.verdict()
+    assert look_at(rows, top.ids, top).off_topic == 0
 
 
 def test_in_a_collection_with_little_but_copies_the_default_chooses_fewer(tmp_path):
     """Without the copies, only passages about something else are left. A filter takes them; the default does not."""
-    vectors = {f"copy {i}": np.eye(12)[0] for i in range(10)}
+    vectors = {f"copy{'.' * i}": np.eye(12)[0] for i in range(10)}
     vectors |= {f"other {i}": np.array([0.1, *np.sqrt(0.99) * np.eye(11)[i]]) for i in range(10)}
     with make_index(tmp_path / "a.index", vectors) as index:
-        found = diagnose(index, ["copy 0", "copy 1"], k=4)
+        found = diagnose(index, ["copy", "copy."], k=4)
     assert found.top_k.redundant == pytest.approx(3 / 4)
     assert by_name(found)["filter 0.95"].off_topic == pytest.approx(3 / 4)
     assert by_name(found)["default"].off_topic == by_name(found)["default"].redundant == 0
@@ -191,8 +181,8 @@ def ask_for_answers(topics):
 
 
 def ask_for_aspects(topics):
-    first = [[f"fact {t}a, version {copy}" for copy in range(3)] for t in topics]
-    second = [[f"fact {t}b, version 0"] for t in topics]
+    first = [[f"fact {t}a{'.' * copy}" for copy in range(3)] for t in topics]
+    second = [[f"fact {t}b"] for t in topics]
     return [
         Question.from_aspects(f"topic {t}", {"one": a, "two": b}) for t, a, b in zip(topics, first, second, strict=True)
     ]
@@ -220,7 +210,7 @@ def test_answers_that_copies_crowd_out(repetitive, ask):
 
 def test_answers_where_it_makes_no_difference(build):
     with build(copies=1) as index:
-        relevant = [f"direction {i} copy 0" for i in range(40)]
+        relevant = [f"direction {i}" for i in range(40)]
         found = diagnose(index, answers=[Question.from_relevant(text, [text]) for text in relevant], k=5)
     assert all(profile.judgement.recall.mean == 1 for profile in found.profiles)
     assert found.suggested is None
@@ -231,7 +221,7 @@ def test_answers_where_it_makes_no_difference(build):
 
 
 def test_relevant_ids_count_each_for_itself(repetitive):
-    wanted = ["fact 4a, version 0", "fact 4a, version 1", "fact 4b, version 0", "fact 4b, version 0"]
+    wanted = ["fact 4a", "fact 4a.", "fact 4b", "fact 4b"]
     with repetitive as index:
         found = diagnose(index, answers=[Question.from_relevant("topic 4", wanted)], k=3)
     assert found.top_k.judgement.recall.mean == pytest.approx(2 / 3)  # all versions of a, without b
@@ -243,7 +233,7 @@ def profiles_of(recall, copies=0.0):
     names = {"top-k": {"method": "topk"}, "default": {}, "filter": {"distinct": 0.95}, "paper": {"sharpness": 1}}
     shares = [copies, 0.0, 0.0, copies]
     return [
-        Profile(Trial(name, options), share, float(share > 0), 0.0, 0.0, 0.0, 0.5, 0.9, 10.0, judgement)
+        Profile(Trial(name, options), share, float(share > 0), 0.0, 0.0, 0.0, 0.0, 0.5, 0.9, 10.0, judgement)
         for (name, options), share, judgement in zip(names.items(), shares, judge(np.array(recall), 0), strict=True)
     ]
 
@@ -259,8 +249,8 @@ def noisy(rng, *means, questions=60, noise=0.05):
         ((0, 0.2, 0.1, 0), 0.05, 0.0, "default", ["The default has the largest recall"]),
         ((0, 0.1, 0.2, -0.1), 0.05, 0.0, "filter", ["The setting filter (distinct=0.95) has the largest recall"]),
         ((0, 0.1, 0.2, -0.1), 0.05, 0.0, "filter", ["The default is behind it (-", "Below top-k: paper (-"]),
-        ((0, 0.0, 0.0, 0.0), 0.001, 0.0, None, ["It makes no difference here", "hardly any near-copies"]),
-        ((0, 0.0, 0.0, 0.0), 0.001, 0.3, "default", ["It makes no difference here", "The default leaves no near-"]),
+        ((0, 0.0, 0.0, 0.0), 0.001, 0.0, None, ["It makes no difference here", "hardly repeats itself"]),
+        ((0, 0.0, 0.0, 0.0), 0.001, 0.3, "default", ["It makes no difference here", "The default leaves no rep"]),
         ((0, -0.3, -0.2, -0.2), 0.05, 0.3, None, ["No setting has a larger recall than top-k", "or lower recall"]),
         ((0, -0.3, 0.0, -0.2), 0.05, 0.3, "filter", ["Below top-k: default (-"]),
     ],
@@ -301,7 +291,7 @@ def test_the_sample_is_drawn_with_the_seed_and_progress_is_reported(build):
         first = diagnose(index, k=4, sample=8, progress=lambda done, total: seen.append((done, total)))
         assert diagnose(index, k=4, sample=8) == first
         assert diagnose(index, k=4, sample=8, seed=1) != first
-        own = diagnose(index, ["direction 7 copy 0", " ", "unheard of"], k=4)
+        own = diagnose(index, ["direction 7", " ", "unheard of"], k=4)
     settings = len(first.profiles)
     assert seen == [(8 * done, 8 * settings) for done in range(1, settings + 1)]
     assert (own.queries, own.skipped, own.sampled) == (1, 1, False)
@@ -315,7 +305,6 @@ def test_the_sample_is_drawn_with_the_seed_and_progress_is_reported(build):
         ({"queries": ["unheard of"]}, "the encoder knows no word"),
         ({"k": 1000}, "k must be at most"),
         ({"sample": 0}, "sample must be at least 1, got 0"),
-        ({"near_copy": 1.5}, r"near_copy must be in \[-1, 1\], got 1.5"),
         ({"answers": []}, "answers holds no question"),
         ({"answers": ["asthma"]}, "answers must hold `breadth.index.Question`s, got str"),
         ({"answers": [Question.from_relevant("x", ["y"])]}, "'x' names the document 'y', which the index does not"),

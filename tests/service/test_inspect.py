@@ -46,7 +46,9 @@ def test_its_sets_are_those_of_select(client, k, theta, distinct):
     sets = ask(client, **told, parts=["sets"])["sets"]
     wanted = client.post("/v1/select", json={"query": QUERY, **told}).json()
     assert sets["chosen"]["ids"] == [hit["id"] for hit in wanted["hits"]]
-    assert sets["chosen"]["copies"] == [[copy["id"] for copy in hit["copies"]] for hit in wanted["hits"]]
+    for name in ("copies", "variants"):
+        assert sets["chosen"][name] == [hit[name] for hit in wanted["hits"]]
+    assert sets["chosen"]["given_up"] == wanted["given_up"]
     for name in ("relevance", "redundancy", "objective", "certificate", "proof", "sharpness"):
         assert sets["chosen"][name] == wanted[name]
     top = client.post("/v1/select", json={"query": QUERY, "k": k, "method": "topk"}).json()

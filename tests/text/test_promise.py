@@ -21,7 +21,7 @@ from tests.synthetic import unit
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
 EXAMPLES = ROOT / "examples" / "data"
-DEMO = ROOT / "src" / "breadth" / "cli" / "data" / "medquad.jsonl.gz"
+DEMO = ROOT / "src" / "breadth" / "cli" / "data"
 SIZES = (3, 5, 10, 20)
 QUERIES = ("How is it treated?", "denial of service via a crafted image", "Who won the first season?", "What is it?")
 
@@ -37,8 +37,8 @@ def read_ramdocs(path):
 
 COLLECTIONS = {
     "wikipedia": (EXAMPLES / "wikipedia" / "passages.jsonl", read_lines),
-    "advisories": (EXAMPLES / "advisories" / "passages.jsonl", read_lines),
-    "medquad": (DEMO, read_lines),
+    "advisories": (DEMO / "advisories.jsonl.gz", read_lines),
+    "medquad": (DEMO / "medquad.jsonl.gz", read_lines),
     "all advisories": (SHARED / "advisories" / "passages.jsonl", read_lines),
     "ramdocs": (SHARED / "ramdocs" / "RAMDocs_test.jsonl", read_ramdocs),
     "perspectrum": (SHARED / "perspectrum" / "passages.jsonl", read_lines),

@@ -33,16 +33,17 @@ from breadth.cli.options import (
 from breadth.cli.searching import PROVE
 from breadth.errors import InputError
 from breadth.index import Index, Results
-from breadth.metrics import near_copies
+from breadth.metrics import repeats
 from breadth.settings import DEFAULT
+from breadth.text import CONTAINED, PARAPHRASE, SAME
 
 _CURVES = ("mmr", "greedy", "dpp", "frank_wolfe")
 """Methods that `frontier` draws beside the certified one."""
 _THETAS = "0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"
 _POOL = 4000
 """How many of the most relevant passages those methods choose from."""
-_COPY = 0.95
-"""The cosine above which `compare` calls a passage a near-copy of another one."""
+_HOW = {SAME: "verbatim", CONTAINED: "contained in it", PARAPHRASE: "in other words"}
+"""How a passage says all of another one."""
 
 _ATTEMPTS = 5
 """How often both sets are looked for, because another process has just changed the index."""
@@ -54,7 +55,7 @@ class Comparison:
 
     plain, diverse   the two sets
     shares           how much of the relevant material the latter stands for, and as many of the top
-    copied           the ids of passages of top-k that are near-copies of a more relevant one
+    copied           the ids of passages of top-k that another one of top-k says all of
     marks            what became of passages of top-k, by id
     """
 
@@ -125,7 +126,8 @@ def compare_sets(
             break
     if rows is None:
         return Comparison(plain, diverse, None, [], {})
-    copied = [hit.id for hit, copy in zip(plain, near_copies(rows[: len(plain)], _COPY), strict=True) if copy]
+    texts = [hit.text for hit in plain]
+    copied = [hit.id for hit, copy in zip(plain, repeats(texts, rows[: len(plain)]), strict=True) if copy]
     marks = _mark_losses(plain, diverse, rows @ rows.T)
     return Comparison(plain, diverse, measure_coverage(opened, query, diverse, {"where": where}), copied, marks)
 
@@ -134,7 +136,7 @@ def print_comparison(found: Comparison, k: int) -> None:
     """Show both sets as tables."""
     plain, diverse = found.plain, found.diverse
     if len(plain):
-        title = f"top {len(plain)}, {show.counted(len(found.copied), 'near-copy', 'near-copies')} among them"
+        title = f"top {len(plain)}, {show.counted(len(found.copied), 'repeat', 'repeats')} among them"
         if not (found.left_out or found.came_in):
             console.print_table(f"{title}; breadth chooses the same passages", show.hits_table(diverse))
         else:
@@ -151,19 +153,23 @@ def print_comparison(found: Comparison, k: int) -> None:
 
 
 def _mark_losses(plain: Results, diverse: Results, cosines: Array) -> dict[str, str]:
-    """Say for passages of top-k which one above them they copy, or what they resemble most of what was chosen instead.
+    """Say for passages of top-k that are not in the set which one of it says all of them, or resembles them most.
 
     `cosines` are those of all passages of top-k, then of all chosen ones.
     """
     size, kept = len(plain), {hit.id for hit in diverse}
+    said = {
+        copy.id: f"said by {hit.id}, {_HOW[copy.relation]}"
+        for hit in diverse
+        for copy in hit.copies
+        if copy.relation in _HOW
+    }
     marks = {}
     for place, hit in enumerate(plain):
-        above = cosines[place, :place]
-        nearest = int(np.argmax(cosines[place, size:]))
-        if above.max(initial=-1.0) > _COPY:
-            marks[hit.id] = f"copy of {plain[int(np.argmax(above))].id}"
-        elif hit.id not in kept:
-            marks[hit.id] = f"out, cosine {cosines[place, size + nearest]:.2f} with {diverse[nearest].id}"
+        if hit.id not in kept:
+            nearest = int(np.argmax(cosines[place, size:]))
+            cosine = cosines[place, size + nearest]
+            marks[hit.id] = said.get(hit.id, f"given up, cosine {cosine:.2f} with {diverse[nearest].id}")
     return marks
 
 
@@ -235,9 +241,11 @@ def trace_curves(
         return None
     oracle, vector = opened.oracle(where), opened.encode([query])[0]
     size = min(k, oracle.size)
+    if "sharpness" not in rules:
+        rules["texts"] = lambda ids: [document.text for document in opened.documents(oracle.numbers[ids])]
     curve = breadth.frontier(oracle, vector, k=size, thetas=thetas, **rules)
     if "sharpness" not in rules:  # the other methods have other settings of their own
-        rules = {name: value for name, value in asdict(DEFAULT).items() if name != "theta"} | rules
+        rules = {name: value for name, value in asdict(DEFAULT).items() if name not in ("theta", "distinct")} | rules
     curves = {"certified": list(curve)}
     pool = min(oracle.size, _POOL)
     for method in _CURVES:

@@ -13,7 +13,7 @@ from breadth.cli import show_diagnosis as show
 from breadth.cli.inputs import read_lines
 from breadth.cli.options import AsJson, EncoderOption, IndexPath, K, open_index
 from breadth.errors import InputError
-from breadth.index.diagnosis import NEAR_COPY, Diagnosis
+from breadth.index.diagnosis import Diagnosis
 from breadth.index.diagnosis import diagnose as diagnose_index
 from breadth.index.judging import read_questions
 
@@ -37,16 +37,11 @@ def diagnose(
         int | None, typer.Option(help=f"how many passages to take as queries, without a file of them [{_SAMPLE}]")
     ] = None,
     seed: Annotated[int, typer.Option(help="which passages are drawn")] = 0,
-    near_copy: Annotated[
-        float, typer.Option(help="cosine from which two passages count as near-copies, above 0 and up to 1")
-    ] = NEAR_COPY,
     plot: Annotated[Path | None, typer.Option(help="draw the result to this file")] = None,
     encoder: EncoderOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Find out what is wrong with top-k on this collection, and which setting is better."""
-    if not 0.0 < near_copy <= 1.0:
-        raise InputError(f"--near-copy must be above 0 and at most 1, got {near_copy:g}")
     if seed < 0:
         raise InputError(f"--seed must be at least 0, got {seed}")
     if sample is not None and not (queries is None and answers is None):
@@ -61,7 +56,6 @@ def diagnose(
             answers=questions,
             k=k,
             sample=check_count(_SAMPLE if sample is None else sample, "--sample"),
-            near_copy=near_copy,
             seed=seed,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )

@@ -49,7 +49,7 @@ def draw_diagnosis(found: Diagnosis, path: Path) -> None:
     """Draw what is wrong with the sets of each setting, as bars, and the recall if it is known."""
     pyplot = _import_pyplot()
     measures = {
-        "near-copies": [profile.redundant for profile in found.profiles],
+        "repeats": [profile.redundant for profile in found.profiles],
         "off-topic": [profile.off_topic for profile in found.profiles],
         "best hit dropped": [profile.best_dropped for profile in found.profiles],
     }

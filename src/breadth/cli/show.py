@@ -11,6 +11,7 @@ from rich.text import Text
 from breadth.cli.console import is_wide, print_line
 from breadth.display import escape_controls, shorten
 from breadth.index import Hit, Results
+from breadth.index.documents import HitVariant
 from breadth.selection import Selection
 
 Curves = dict[str, list[Selection]]
@@ -19,7 +20,9 @@ Curves = dict[str, list[Selection]]
 NEW = "new"
 """The mark of a passage that is not in top-k."""
 _COPIES = 3
-"""How many copies, variants and differences of a passage a table names."""
+"""How many copies of a passage a table names."""
+_VARIANTS, _SIDE = 2, 40
+"""How many variants, and differences of each, and how many characters of what differs."""
 SHOWN = 220
 """How many characters of a passage a table shows."""
 
@@ -92,11 +95,18 @@ def _passage_text(hit: Hit, mark: str) -> Text:
         names = ", ".join(escape_controls(copy.id) for copy in hit.copies[:_COPIES])
         names += ", …" if len(hit.copies) > _COPIES else ""
         text.append(f"  (says all of {counted(len(hit.copies), 'copy', 'copies')}: {names})", style="italic")
-    for other in hit.variants[:_COPIES]:
-        differences = "; ".join(map(str, other.differences[:_COPIES]))
-        told = f"\n  differs from {other.id}: {shorten(differences, SHOWN)}"
-        text.append(escape_controls(told), style="yellow")
+    for other in hit.variants[:_VARIANTS]:
+        text.append("\n  ")
+        text.append(escape_controls(f"differs from {other.id}: {_describe_differences(other)}"), style="yellow")
     return text
+
+
+def _describe_differences(variant: HitVariant) -> str:
+    sides = [
+        (shorten(one.left, _SIDE) or "(nothing)", shorten(one.right, _SIDE) or "(nothing)")
+        for one in variant.differences
+    ]
+    return "; ".join(f"{left} → {right}" for left, right in sides[:_VARIANTS])
 
 
 def curves_table(curves: Curves, thetas: Sequence[float], knee: float) -> Table:

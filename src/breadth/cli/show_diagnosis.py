@@ -29,13 +29,14 @@ def diagnosis_table(found: Diagnosis) -> Table:
     rows = [
         [
             f"{profile.redundant:.1%} ({profile.affected:.0%})",
+            f"{profile.lost:.2f}",
             f"{profile.off_topic:.1%} ({profile.strayed:.0%})",
             f"{profile.best_dropped:.0%}",
             f"{profile.kept:.1%}",
         ]
         for profile in found.profiles
     ]
-    return _settings_table(found, ("near-copies", "off-topic", "best hit dropped", "relevance kept"), rows)
+    return _settings_table(found, ("repeats", "lost", "off-topic", "best hit dropped", "relevance kept"), rows)
 
 
 def recall_table(found: Diagnosis) -> Table:
@@ -68,8 +69,8 @@ def _settings_table(found: Diagnosis, heads: Sequence[str], rows: Sequence[Seque
 def diagnosis_legend(found: Diagnosis) -> str:
     """Explain the columns and the settings of the tables."""
     lines = [
-        f"near-copies: passages that the encoder hardly tells from a more relevant one in the set, cosine "
-        f"{found.near_copy:g} or more (in brackets: queries with one)",
+        "repeats: passages that another one of the set says all of (in brackets: queries with one)",
+        f"lost: passages of top-{found.k}, per query, with facts that no one passage of the set has",
         f"off-topic: passages with less than half the relevance of the last one of top-{found.k} "
         "(in brackets: queries with one)",
     ]
@@ -89,10 +90,10 @@ def diagnosis_legend(found: Diagnosis) -> str:
 
 def repeats_text(found: Diagnosis) -> str:
     """Show examples of what top-k repeats, so that a reader can say whether they are copies."""
-    lines = [f"What top-{found.k} repeats, for example (if these are not copies to you, raise --near-copy):"]
+    lines = ["What is said more than once, for example:"]
     for repeat in found.repeats:
         query, copies = shorten(repeat.query, SHOWN // 3), len(repeat.documents) - 1
-        lines.append(f"  {query!r} gets a passage and {copies} near-cop{'y' if copies == 1 else 'ies'} of it:")
+        lines.append(f"  {query!r} gets a passage, and {copies} that {'says' if copies == 1 else 'say'} no more:")
         lines += [f"    {one.id}  {shorten(one.text, SHOWN // 2)}" for one in repeat.documents[:_EXAMPLES]]
     return "\n".join(lines)
 
@@ -104,7 +105,6 @@ def diagnosis_data(found: Diagnosis) -> dict[str, Any]:
         "skipped": found.skipped,
         "k": found.k,
         "documents": found.documents,
-        "near_copy": found.near_copy,
         "suggested": None if found.suggested is None else found.suggested.name,
         "verdict": found.verdict(),
         "settings": [_profile_data(profile) for profile in found.profiles],
@@ -118,4 +118,5 @@ def diagnosis_data(found: Diagnosis) -> dict[str, Any]:
 def _profile_data(profile: Profile) -> dict[str, Any]:
     data = asdict(profile)
     trial, judgement = data.pop("trial"), data.pop("judgement")
-    return {"setting": trial["name"], "options": dict(trial["options"]), **data, **(judgement or {})}
+    options = {name: value for name, value in trial["options"].items() if not callable(value)}
+    return {"setting": trial["name"], "options": options, **data, **(judgement or {})}

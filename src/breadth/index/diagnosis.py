@@ -8,20 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from breadth import api
-from breadth.arrays import Vector
-from breadth.checks import check_count, check_k, check_number
+from breadth.arrays import Ids, Vector
+from breadth.checks import check_count, check_k
 from breadth.encoders import Vectors
 from breadth.errors import InputError
 from breadth.index.documents import Document
 from breadth.index.index import Index
 from breadth.index.judging import Question, check_known, recall
-from breadth.index.profiles import Profile, Trial, examine, judge, list_trials, summarise
+from breadth.index.profiles import Passages, Profile, Trial, examine, judge, list_trials, summarise
 from breadth.index.verdict import suggest, word_verdict
 from breadth.oracles.segmented import SegmentedOracle
 from breadth.selection import Selection
 
-NEAR_COPY = 0.95
-"""The cosine from which two passages count as near-copies."""
 _QUERY_WORDS = 12
 """How many words from the beginning of a document make a query."""
 _EXAMPLES = 3
@@ -30,7 +28,7 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Repeat:
-    """A passage that top-k returns for a query together with near-copies of it: the most relevant one comes first."""
+    """Passages that top-k returns for one query: those after the first one say nothing that the first does not say."""
 
     query: str
     documents: tuple[Document, ...]
@@ -45,10 +43,9 @@ class Diagnosis:
     sampled      whether the queries are the beginnings of documents
     judged       whether the answers to the queries were known
     k            how many passages were asked for
-    near_copy    the cosine from which two passages count as near-copies
     documents    how many documents the index holds
     profiles     what the sets of each setting are like; top-k comes first
-    repeats      examples of what top-k repeats, the most repeated first. See whether they are copies to you
+    repeats      examples of what top-k repeats, the most repeated first
     """
 
     queries: int
@@ -56,7 +53,6 @@ class Diagnosis:
     sampled: bool
     judged: bool
     k: int
-    near_copy: float
     documents: int
     profiles: tuple[Profile, ...]
     repeats: tuple[Repeat, ...]
@@ -83,7 +79,6 @@ def diagnose(
     answers: Sequence[Question] | None = None,
     k: int = 10,
     sample: int = 100,
-    near_copy: float = NEAR_COPY,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
@@ -92,21 +87,20 @@ def diagnose(
     queries    texts. Without them, the first words of `sample` documents, drawn with `seed`, are the queries.
     answers    instead of queries: questions whose answers are known. The diagnosis then compares the settings by
                recall, the share of what a question wants that the chosen passages give.
-    near_copy  the cosine from which two passages count as near-copies.
     progress   called after every batch of queries with the number of sets chosen so far and the number in all.
     """
     oracle = index.oracle()
     check_k(k, oracle.size)
-    check_number(near_copy, "near_copy", -1.0, 1.0)
     questions = None if answers is None else _check_questions(answers, queries, index)
     texts = _choose_queries(index, oracle, queries, questions, check_count(sample, "sample"), seed)
     vectors = index.encode(texts, "query")
     known = np.flatnonzero(vectors.any(axis=1))
     if len(known) == 0:
         raise InputError("queries: the encoder knows no word of any of them")
-    trials = list_trials(k, oracle.size, near_copy)
+    shelf = _Texts(index, oracle)
+    trials = list_trials(k, oracle.size, shelf.read)
     sets = _select_all(oracle, vectors[known], k, trials, progress)
-    profiles = _profile(oracle, trials, sets, near_copy)
+    profiles = _profile(trials, sets, shelf)
     if questions is not None:
         shares = _find_recall(index, oracle, [questions[i] for i in known], sets)
         profiles = [replace(p, judgement=j) for p, j in zip(profiles, judge(shares, seed), strict=True)]
@@ -116,10 +110,9 @@ def diagnose(
         sampled=queries is None and questions is None,
         judged=questions is not None,
         k=k,
-        near_copy=near_copy,
         documents=oracle.size,
         profiles=tuple(profiles),
-        repeats=_find_repeats(index, oracle, [texts[i] for i in known], sets[0], near_copy),
+        repeats=_find_repeats(index, oracle, [texts[i] for i in known], sets[1]),
     )
 
 
@@ -181,13 +174,30 @@ def _select_all(
     return sets
 
 
-def _profile(
-    oracle: SegmentedOracle, trials: Sequence[Trial], sets: list[list[Selection]], near_copy: float
-) -> list[Profile]:
+class _Texts:
+    """The texts of rows, each read once."""
+
+    def __init__(self, index: Index, oracle: SegmentedOracle) -> None:
+        self._index, self._oracle = index, oracle
+        self._known: dict[int, str] = {}
+
+    def read(self, ids: Ids) -> list[str]:
+        missing = [row for row in dict.fromkeys(ids.tolist()) if row not in self._known]
+        if missing:
+            found = self._index.documents(self._oracle.numbers[missing])
+            self._known.update(zip(missing, (document.text for document in found), strict=True))
+        return [self._known[row] for row in ids.tolist()]
+
+    def passages(self, chosen: Selection) -> Passages:
+        """The passages of a set."""
+        return Passages(self._oracle.rows(chosen.ids), self.read(chosen.ids))
+
+
+def _profile(trials: Sequence[Trial], sets: list[list[Selection]], shelf: _Texts) -> list[Profile]:
     """What the sets of each setting are like. The first setting is top-k."""
+    plain = [(top, shelf.passages(top)) for top in sets[0]]
     traits = [
-        [examine(one, oracle.rows(one.ids), top, near_copy) for one, top in zip(chosen, sets[0], strict=True)]
-        for chosen in sets
+        [examine(one, shelf.passages(one), *top) for one, top in zip(chosen, plain, strict=True)] for chosen in sets
     ]
     return [summarise(trial, own, traits[0]) for trial, own in zip(trials, traits, strict=True)]
 
@@ -205,10 +215,10 @@ def _find_recall(
 
 
 def _find_repeats(
-    index: Index, oracle: SegmentedOracle, texts: Sequence[str], top: list[Selection], near_copy: float
+    index: Index, oracle: SegmentedOracle, texts: Sequence[str], chosen: list[Selection]
 ) -> tuple[Repeat, ...]:
-    """The passages that top-k repeats most often, each once."""
-    groups = [_find_largest_group(oracle, chosen, near_copy) for chosen in top]
+    """The passages with the most copies in sets of the default, each once."""
+    groups = [_find_largest_group(one) for one in chosen]
     order = sorted(range(len(groups)), key=lambda place: -len(groups[place]))
     repeats: list[Repeat] = []
     shown: set[int] = set()
@@ -222,9 +232,10 @@ def _find_repeats(
     return tuple(repeats)
 
 
-def _find_largest_group(oracle: SegmentedOracle, chosen: Selection, near_copy: float) -> list[int]:
-    """The row of a set with the most near-copies among the less relevant ones, and those."""
-    rows = np.asarray(oracle.rows(chosen.ids), dtype=np.float64)
-    copies = np.triu(rows @ rows.T >= near_copy, k=1)
-    first = int(np.argmax(copies.sum(axis=1)))
-    return [int(chosen.ids[first]), *chosen.ids[copies[first]].tolist()]
+def _find_largest_group(chosen: Selection) -> list[int]:
+    """The row with the most copies, and these."""
+    groups = [
+        [row, *(copy.id for copy in copies)]
+        for row, copies in zip(chosen.ids.tolist(), chosen.copies or [()] * len(chosen.ids), strict=True)
+    ]
+    return max(groups, key=len)

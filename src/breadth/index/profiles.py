@@ -1,55 +1,65 @@
-"""What the sets of one setting are like: near-copies, off-topic passages, dropped best hits, recall."""
+"""What the sets of one setting are like: repeats, lost facts, off-topic passages, dropped best hits, recall."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from breadth.arrays import Array
+from breadth.arrays import Array, Ids
 from breadth.bootstrap import LEVEL, Estimate, Values, estimate, resamples
-from breadth.metrics.redundancy import near_copies
+from breadth.metrics.lost import lost
+from breadth.metrics.repeats import repeats
+from breadth.near import CLOSE_VECTORS
 from breadth.selection import Selection
-from breadth.settings import DEFAULT, PAPER
+from breadth.settings import PAPER
 
 TOP_K, STANDARD = "top-k", "default"
 _POOL = 1000
 """How many of the most relevant passages MMR chooses from."""
 _MMR_THETA = 0.7
+_FILTER = 0.95
+"""The cosine above which the usual remedy takes two passages for copies."""
 _TIE = 1e-6
 """Relevance that differs by less is equal: the resolution of scores in float32."""
+_BY_TEXT = ("texts", "groups")
+"""Arguments that are the texts of the passages."""
+
+ReadTexts = Callable[[Ids], list[str]]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A named way to choose sets: the arguments of `breadth.select`, all defaults where there are none."""
+    """A named way to choose sets: the arguments of `breadth.select`.
+
+    said   what a reader is told of it, where its arguments do not say it
+    """
 
     name: str
-    options: Mapping[str, Any]
+    options: Mapping[str, Any] = field(compare=False)
+    said: str = ""
 
     def describe(self) -> str:
-        """The arguments as one passes them; for the default those that it stands for."""
-        return ", ".join(f"{name}={value!r}" for name, value in (self.options or vars(DEFAULT)).items())
+        """The arguments as one passes them."""
+        return self.said or ", ".join(f"{name}={value!r}" for name, value in self.options.items())
 
 
-def list_trials(k: int, size: int, near_copy: float) -> tuple[Trial, ...]:
-    """The settings to compare. Top-k comes first, then the default of `breadth.select`.
+def list_trials(k: int, size: int, read: ReadTexts) -> tuple[Trial, ...]:
+    """The settings to compare. Top-k comes first, then the default.
 
-    "filter" is top-k without the passages whose cosine with a more relevant one is too large, the usual remedy.
-    `near_copy` is the cosine above which passages are copies to the user. If the default draws the line elsewhere, the
-    default with this line is one more setting.
+    "different texts" is top-k without passages whose text is, letter for letter, that of a more relevant one; "filter"
+    is top-k without passages whose cosine with a more relevant one is too large, the usual remedy.
     """
-    paper = {"theta": PAPER.theta, "sharpness": PAPER.sharpness}
-    strict = () if near_copy == DEFAULT.distinct else (Trial(f"{STANDARD} {near_copy:g}", {"distinct": near_copy}),)
+    same_text = {"method": "topk", "groups": read, "per_group": 1}
     return (
         Trial(TOP_K, {"method": "topk"}),
-        Trial(STANDARD, {}),
-        *strict,
-        Trial(f"filter {near_copy:g}", {"method": "topk", "distinct": near_copy}),
+        Trial(STANDARD, {"texts": read}, "what a search does: top-k without passages that another one says all of"),
+        Trial("different texts", same_text, "top-k without passages with exactly the text of a more relevant one"),
+        Trial(f"filter {_FILTER:g}", {"method": "topk", "distinct": _FILTER}),
         Trial("MMR", {"method": "mmr", "theta": _MMR_THETA, "pool": min(size, max(k, _POOL))}),
-        Trial("paper", paper),
+        Trial("paper", {"theta": PAPER.theta, "sharpness": PAPER.sharpness}),
     )
 
 
@@ -72,8 +82,9 @@ class Profile:
     """What the sets of one setting are like, over all queries.
 
     trial              the setting
-    redundant          the share of chosen passages that are near-copies of a more relevant one in the set
+    redundant          the share of chosen passages that another one of the set says all of
     affected           the share of queries with such a passage
+    lost               how many passages of top-k, per query, have a fact that no passage of the set has with the others
     off_topic          the share of chosen passages with less than half the relevance of the last passage of top-k
     strayed            the share of queries with such a passage
     best_dropped       the share of queries whose most relevant passage was not chosen
@@ -86,6 +97,7 @@ class Profile:
     trial: Trial
     redundant: float
     affected: float
+    lost: float
     off_topic: float
     strayed: float
     best_dropped: float
@@ -102,24 +114,34 @@ class Profile:
 
 @dataclass(frozen=True)
 class Traits:
-    """Counts in one set: near-copies, off-topic passages, whether the best hit is missing, relevance, size."""
+    """Counts in one set: repeats, lost and off-topic passages, whether the best hit is missing, relevance, size."""
 
-    copies: int
+    repeats: int
+    lost: int
     off_topic: int
     best_dropped: bool
     relevance: float
     size: int
 
 
-def examine(chosen: Selection, rows: Array, top: Selection, near_copy: float) -> Traits:
-    """Count what is wrong with a set. `rows` are its vectors, `top` is top-k of the same query."""
-    by_relevance = np.argsort(-chosen.scores, kind="stable")
+@dataclass(frozen=True)
+class Passages:
+    """The passages of a set: their vectors and texts, in the order of the set."""
+
+    rows: Array
+    texts: list[str]
+
+
+def examine(chosen: Selection, passages: Passages, top: Selection, plain: Passages) -> Traits:
+    """Count what is wrong with a set. `top` is top-k of the same query, with the passages `plain`."""
     best, last = float(top.scores[0]), float(top.scores[-1])
     least = last / 2.0 if last > 0.0 else last  # nothing that top-k chooses counts as off-topic
+    stays = {copy.id for some in chosen.copies for copy in some if copy.relation != CLOSE_VECTORS}
     return Traits(
-        copies=int(near_copies(rows[by_relevance], near_copy).sum()),
+        repeats=int(repeats(passages.texts, passages.rows).sum()),
+        lost=len(lost(plain.texts, passages.texts)),
         off_topic=int(np.count_nonzero(chosen.scores < least - _TIE)),
-        best_dropped=bool(chosen.scores.max() < best - _TIE),
+        best_dropped=bool(chosen.scores.max() < best - _TIE) and int(top.ids[0]) not in stays,
         relevance=chosen.relevance,
         size=len(chosen.ids),
     )
@@ -132,8 +154,9 @@ def summarise(trial: Trial, traits: list[Traits], top: list[Traits]) -> Profile:
     plain = float(np.mean([one.relevance for one in top]))
     return Profile(
         trial=trial,
-        redundant=sum(one.copies for one in traits) / passages,
-        affected=float(np.mean([one.copies > 0 for one in traits])),
+        redundant=sum(one.repeats for one in traits) / passages,
+        affected=float(np.mean([one.repeats > 0 for one in traits])),
+        lost=float(np.mean([one.lost for one in traits])),
         off_topic=sum(one.off_topic for one in traits) / passages,
         strayed=float(np.mean([one.off_topic > 0 for one in traits])),
         best_dropped=float(np.mean([one.best_dropped for one in traits])),

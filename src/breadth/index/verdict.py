@@ -23,11 +23,11 @@ Judged = list[tuple[Profile, Judgement]]
 def suggest(profiles: Sequence[Profile], questions: int) -> Profile | None:
     """The setting to use, or None if top-k does as well.
 
-    A setting mends top-k if it removes at least half of the near-copies, brings in hardly any off-topic passages and
+    A setting mends top-k if it removes at least half of the repeats, brings in hardly any off-topic passages and
     keeps the best hit. Recall decides where it can, among the settings that are shown to be above top-k and not shown
     to be below the best setting: the default, otherwise the one with the largest recall, of those that mend top-k if
     there are any. Where recall shows no gain or is unknown, a setting that mends top-k and is not shown to lose recall:
-    the default, otherwise the one that keeps the most relevance. None if top-k has hardly any near-copies.
+    the default, otherwise the one that keeps the most relevance. None if top-k hardly repeats itself.
     """
     judged = _list_judged(profiles, questions)
     better = [(p, j) for p, j in judged if j.over_top_k.low > 0.0 and j.behind_best.high >= 0.0]
@@ -82,11 +82,11 @@ def _word_copies(profiles: Sequence[Profile], k: int, suggested: Profile | None,
     if _repeats_rarely(plain):
         opening = f"It makes no difference here: top-{k}" if alone else f"Top-{k}"
         return (
-            f"{opening} has hardly any near-copies ({plain.redundant:.1%} of its passages, "
+            f"{opening} hardly repeats itself ({plain.redundant:.1%} of its passages, "
             f"in {plain.affected:.0%} of the queries)."
         )
     trouble = (
-        f"Top-{k} repeats itself: {plain.redundant:.0%} of its passages are near-copies of a more relevant one, and "
+        f"Top-{k} repeats itself: {plain.redundant:.0%} of its passages say nothing that another one does not say, and "
         f"{plain.affected:.0%} of the queries lose a place to one."
     )
     if suggested is None:
@@ -111,7 +111,7 @@ def _word_obstacle(profiles: Sequence[Profile], alone: bool) -> str:
 
 
 def _word_left(profile: Profile) -> str:
-    return "no near-copies" if profile.redundant == 0.0 else f"{profile.redundant:.1%} near-copies"
+    return "no repeats" if profile.redundant == 0.0 else f"{profile.redundant:.1%} repeats"
 
 
 def _word_recall(judged: Judged, questions: int) -> str:
@@ -150,7 +150,7 @@ def _word_others(judged: Judged, best: Profile) -> str:
 
 def _word_name(profile: Profile, article: str = "the") -> str:
     """The name of a setting in a sentence, with its arguments unless it needs none."""
-    if not profile.trial.options:
+    if profile.name == STANDARD:
         return f"{article} default"
     return f"{article} setting {profile.name} ({profile.trial.describe()})"
 

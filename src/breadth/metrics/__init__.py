@@ -8,6 +8,7 @@ from breadth.metrics.ranked import alpha_ndcg, subtopic_recall
 from breadth.metrics.recall import answer_recall, asqa_recall, qampari_recall
 from breadth.metrics.redundancy import near_copies, redundancy
 from breadth.metrics.relevance import mean_relevance
+from breadth.metrics.repeats import repeats
 
 __all__ = [
     "Lost",
@@ -25,5 +26,6 @@ __all__ = [
     "normalise",
     "qampari_recall",
     "redundancy",
+    "repeats",
     "subtopic_recall",
 ]

@@ -28,9 +28,9 @@ def lost(top: Iterable[str], chosen: Iterable[str]) -> list[Lost]:
 
     It is about facts: numbers, identifiers, names, negations. A sentence without any can be lost unnoticed.
     """
-    every = [read_tokens(text) for text in _check_texts(chosen, "chosen")]
+    every = [read_tokens(text) for text in check_texts(chosen, "chosen")]
     found = []
-    for place, text in enumerate(_check_texts(top, "top")):
+    for place, text in enumerate(check_texts(top, "top")):
         tokens = read_tokens(text)
         facts = min((list_missing(tokens, one) for one in every), key=len, default=list_missing(tokens, _NOTHING))
         if facts:
@@ -41,7 +41,8 @@ def lost(top: Iterable[str], chosen: Iterable[str]) -> list[Lost]:
 _NOTHING: Tokens = read_tokens("")
 
 
-def _check_texts(texts: Any, name: str) -> list[str]:
+def check_texts(texts: Any, name: str) -> list[str]:
+    """Return texts as a list."""
     every = None if isinstance(texts, str) or not isinstance(texts, Iterable) else list(texts)
     if every is None or not all(isinstance(text, str) for text in every):
         raise InputError(f"{name} must be a list of texts, got {texts!r:.80}")

@@ -56,6 +56,13 @@ class ServedEngine:
     def get(self, identity: str) -> Document | None:
         return self._searcher.get(identity)
 
+    def sample(self, count: int) -> Sequence[Document]:
+        oracle = self._searcher.oracle
+        if not (len(self._searcher) and hasattr(oracle, "documents")):
+            return []
+        ids = oracle.top(np.eye(1, self.dim), min(count, len(self._searcher)))[0][0]
+        return self._searcher.documents(ids[ids >= 0])
+
     def close(self) -> None:
         self._searcher.close()
 

@@ -88,6 +88,15 @@ class ServedIndex:
 
         return self._studies.open(query, oracle, make)
 
+    def sample(self, count: int) -> Sequence[Document]:
+        def read() -> list[Document]:
+            if len(self._index) == 0:
+                return []
+            numbers = self._index.oracle().numbers
+            return self._index.documents(numbers[:: max(1, len(numbers) // count)][:count])
+
+        return _repeat(read)
+
     def _search_plainly(self, query: Any, where: Any) -> Results:
         """The most relevant document: this checks the query and the filter."""
         return self._index.search(query, k=1, method="topk", where=where)

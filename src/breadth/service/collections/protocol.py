@@ -43,5 +43,8 @@ class Served(Protocol):
     def get(self, identity: str) -> Document | None:
         """The document with this id, or None."""
 
+    def sample(self, count: int) -> Sequence[Document]:
+        """Some documents, from all over the collection where that is cheap."""
+
     def close(self) -> None:
         """Let go of files and connections."""

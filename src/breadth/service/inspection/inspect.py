@@ -13,6 +13,7 @@ from breadth.arrays import Ids, Vector
 from breadth.coverage.worth import measure
 from breadth.curve import Frontier
 from breadth.index import Document
+from breadth.near import Near
 from breadth.selection import Selection
 from breadth.service.inspection.study import Study
 from breadth.settings import DEFAULT, PAPER
@@ -45,13 +46,13 @@ class Wanted:
 class MeasuredSet:
     """A set, as documents.
 
-    copies     for each passage, those candidates that it stands for
+    near       its copies, variants and what it gave up, by the ids of documents
     coverage   the share of the relevant material that the set stands for
     """
 
     selection: Selection
     documents: Sequence[Document]
-    copies: Sequence[Sequence[Document]]
+    near: Near
     coverage: float
 
 
@@ -110,8 +111,8 @@ def _choose_sets(study: Study, wanted: Wanted) -> dict[str, Any]:
             oracle, query, k=k, theta=wanted.theta, texts=study.read_texts, distinct=wanted.distinct, pool=pool,
             time_limit=limit,
         ),
-        "top": api.select(oracle, query, k=k, method="topk", time_limit=limit),
-        # MMR has no sharpness: it is that of the others here, so that the redundancy of all is measured alike.
+        # These have no sharpness: it is that of the default here, so that the redundancy of all is measured alike.
+        "top": api.select(oracle, query, k=k, method="topk", sharpness=DEFAULT.sharpness, time_limit=limit),
         "mmr": api.select(
             oracle, query, k=k, theta=PAPER.theta if wanted.theta in (None, 1.0) else wanted.theta, method="mmr",
             pool=max(k, len(study.candidates)), sharpness=DEFAULT.sharpness, time_limit=limit,
@@ -130,14 +131,12 @@ def _choose_sets(study: Study, wanted: Wanted) -> dict[str, Any]:
 
 
 def _describe(study: Study, selection: Selection, ids: Ids, coverage: float) -> MeasuredSet:
-    known, near = set(study.candidates.tolist()), selection.copies
-    copies = [
-        study.documents(np.array([row for row in rows.tolist() if row in known], dtype=np.int64))
-        for rows in (
-            study.find_rows(np.array([one.id for one in copies], dtype=selection.ids.dtype)) for copies in near
-        )
-    ] or [[] for _ in ids]
-    return MeasuredSet(selection, study.documents(ids), copies, coverage)
+    near = selection.near
+    names = [copy.id for some in near.copies for copy in some] + list(near.given_up)
+    names += [variant.id for some in near.variants for variant in some]
+    rows = study.find_rows(np.array(names, dtype=selection.ids.dtype))
+    ids_of = dict(zip(names, (document.id for document in study.documents(rows)), strict=True))
+    return MeasuredSet(selection, study.documents(ids), near.rename(ids_of.__getitem__), coverage)
 
 
 def _place(study: Study, ids: Ids) -> list[Passage]:

@@ -2,12 +2,16 @@
 
 import { at } from "./elements.js";
 
-export async function inspect(body) {
+export const inspect = (body) => ask("v1/inspect", body);
+export const compare = (left, right) => ask("v1/compare", { left, right });
+export const describeCollection = () => ask("v1/collection");
+
+async function ask(path, body) {
   const headers = { "Content-Type": "application/json" };
   if (at("token").value) headers.Authorization = `Bearer ${at("token").value}`;
   let answer;
   try {
-    answer = await fetch("v1/inspect", { method: "POST", headers, body: JSON.stringify(body) });
+    answer = await fetch(path, body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers });
   } catch {
     throw new Error("The service does not answer. Start it again with breadth serve, then press Search.");
   }

@@ -1,16 +1,24 @@
 // The two lists: what top-k has, what was chosen, and what became of each passage.
 
 import { at, element } from "./elements.js";
+import { renderText } from "./markdown.js";
 
-const LISTED = 4;
-let point = () => {};
+const LISTED = 4, CHIPS = 5, CUT = 80;
+const RELATIONS = {
+  same: "verbatim", contained: "contained in it", "says the same": "in other words", "close vectors": "close vectors",
+};
+let point = () => {}, compare = () => {};
 
-// `pointed` is called with the id of the passage that is looked at, null if there is none.
-export function watchLists(pointed) {
-  point = pointed;
+// `pointed` is called with the id of the passage that is looked at, null if there is none; `compared` with two ids.
+export function watchLists(pointed, compared) {
+  [point, compare] = [pointed, compared];
   for (const list of [at("top"), at("chosen")]) {
     list.addEventListener("keydown", (event) => step(list, event));
-    list.addEventListener("click", (event) => open(event.target.closest("li")));
+    list.addEventListener("click", (event) => {
+      const { left, right } = event.target.closest("button")?.dataset ?? {};
+      if (left) compare(left, right);
+      else open(event.target.closest("li"));
+    });
     for (const kind of ["focusin", "pointerover"]) {
       list.addEventListener(kind, (event) => point(event.target.closest("li")?.dataset.id ?? null));
     }
@@ -19,6 +27,7 @@ export function watchLists(pointed) {
 }
 
 function step(list, event) {
+  if (event.target.matches("button")) return;
   const items = [...list.children];
   const place = items.indexOf(document.activeElement);
   const next = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: items.length - 1 }[event.key];
@@ -37,6 +46,12 @@ function reach(items, item) {
 
 function open(item) {
   item?.classList.toggle("open");
+  if (item) settle(item);
+}
+
+// Tab reaches the copies and variants of a passage once it is open.
+function settle(item) {
+  for (const button of item.querySelectorAll("button")) button.tabIndex = item.classList.contains("open") ? 0 : -1;
 }
 
 export function showLists(answer) {
@@ -49,21 +64,26 @@ export function showLists(answer) {
   };
   fill(at("top"), top, passages, (id) => {
     if (chosen.ids.includes(id)) return ["kept", "kept"];
-    if (originals.has(id)) return [`dropped: a copy of ${originals.get(id)}`, "out"];
+    if (originals.has(id)) {
+      const { member, relation } = originals.get(id);
+      return [`dropped: a copy of ${member}, ${RELATIONS[relation]}`, "out", [[member, "compare"]]];
+    }
     const [cosine, other] = likest(id);
-    return [`dropped: most like ${other} (cosine ${cosine.toFixed(2)})`, "out"];
+    return [`given up: most like ${other} (cosine ${cosine.toFixed(2)})`, "out", [[other, "compare"]]];
   });
   fill(at("chosen"), chosen, passages, (id) => {
-    if (top.ids.includes(id)) return ["", "kept"];
+    const place = chosen.ids.indexOf(id);
+    const near = [...describeCopies(chosen.copies[place]), ...describeVariants(chosen.variants[place])];
+    if (top.ids.includes(id)) return ["", "kept", near];
     const { rank } = passages.get(id);
-    return [rank ? `came in: number ${rank} by relevance` : "came in from further down", "new"];
+    return [rank ? `came in: number ${rank} by relevance` : "came in from further down", "new", near];
   });
   return originals;
 }
 
-// The chosen passage that each copy belongs to.
+// The chosen passage that each copy belongs to, and how it says all of it.
 export function findOriginals(chosen) {
-  return new Map(chosen.ids.flatMap((id, place) => chosen.copies[place].map((copy) => [copy, id])));
+  return new Map(chosen.ids.flatMap((member, place) => chosen.copies[place].map(({ id, relation }) => [id, { member, relation }])));
 }
 
 function fill(list, set, passages, judge) {
@@ -74,14 +94,16 @@ function fill(list, set, passages, judge) {
     item.dataset.id = id;
     item.tabIndex = place ? -1 : 0;
     item.classList.toggle("open", opened.has(id));
-    const [mark, kind] = judge(id);
+    const [mark, kind, near = []] = judge(id);
     item.classList.toggle("gone", kind === "out");
     const head = element("div", "", "head");
     head.append(element("span", set.scores[place].toFixed(3), "score"), element("strong", id));
     if (mark) head.append(element("span", mark, `mark ${kind}`));
-    item.append(head, element("p", passages.get(id).text, "text"));
-    const copies = set.copies[place];
-    if (copies.length && list.id === "chosen") item.append(element("p", describeCopies(copies), "copies quiet"));
+    const text = element("p", "", "text");
+    text.append(renderText(passages.get(id).text));
+    item.append(head, makeChips(passages.get(id).metadata), text);
+    if (near.length) item.append(makeNear(id, near));
+    settle(item);
     return item;
   });
   list.replaceChildren(...items);
@@ -89,8 +111,35 @@ function fill(list, set, passages, judge) {
   if (focused && again) reach(items, again);
 }
 
-function describeCopies(copies) {
-  const more = copies.length > LISTED ? `, and ${copies.length - LISTED} more` : "";
-  const what = copies.length === 1 ? "a copy" : `${copies.length} copies`;
-  return `stands for ${what}: ${copies.slice(0, LISTED).join(", ")}${more}`;
+function makeChips(metadata) {
+  const chips = element("p", "", "chips");
+  for (const [name, value] of Object.entries(metadata ?? {}).slice(0, CHIPS)) {
+    const shown = typeof value === "object" ? JSON.stringify(value) : String(value);
+    chips.append(element("span", `${name}: ${cut(shown, CUT / 2)}`));
+  }
+  return chips;
 }
+
+// Buttons that show two passages beside each other.
+function makeNear(left, near) {
+  const line = element("p", "", "near");
+  for (const [right, words] of near) {
+    const button = element("button", words === "compare" ? `what differs from ${right}` : words);
+    [button.type, button.dataset.left, button.dataset.right] = ["button", left, right];
+    line.append(button);
+  }
+  return line;
+}
+
+const describeCopies = (copies) => [
+  ...copies.slice(0, LISTED).map(({ id, relation }) => [id, `says all of ${id}, ${RELATIONS[relation]}`]),
+  ...(copies.length > LISTED ? [[copies[LISTED].id, `and of ${copies.length - LISTED} more`]] : []),
+];
+
+const describeVariants = (variants) => variants.slice(0, LISTED).map(({ id, chosen, differences }) => {
+  const [first] = differences;
+  const what = first ? `${cut(first.here, CUT) || "(nothing)"} → ${cut(first.there, CUT) || "(nothing)"}` : "its words";
+  return [id, `differs from ${id}${chosen ? "" : ", which is not in the set"}: ${what}`];
+});
+
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);

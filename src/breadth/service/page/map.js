@@ -40,9 +40,9 @@ export function markMap(answer, originals) {
     return shape("circle", { cx: x, cy: y, r: 8, class: "chosen" });
   }));
   const where = (id) => spots.get(id) ?? locate(outside.find((one) => one.id === id));
-  chosen.ids.forEach((id, number) => surround(where(id), chosen.copies[number].filter((copy) => spots.has(copy))));
-  links.replaceChildren(...[...originals].filter(([copy]) => spots.has(copy)).map(([copy, id]) => {
-    const [from, to] = [where(copy), where(id)];
+  chosen.ids.forEach((id, number) => surround(where(id), chosen.copies[number].map((copy) => copy.id).filter((copy) => spots.has(copy))));
+  links.replaceChildren(...[...originals].filter(([copy]) => spots.has(copy)).map(([copy, { member }]) => {
+    const [from, to] = [where(copy), where(member)];
     return shape("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y });
   }));
   labels.replaceChildren(...chosen.ids.map((id, number) => {

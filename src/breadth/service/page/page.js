@@ -1,9 +1,11 @@
 // The page: what is asked when, and who shows the answer.
 
-import { inspect } from "./asking.js";
+import { readAddress, writeAddress } from "./address.js";
+import { describeCollection, inspect } from "./asking.js";
 import { showBars } from "./bars.js";
 import { paintCurve, resizeCurve, showCurve } from "./curve.js";
-import { at } from "./elements.js";
+import { showDifference } from "./diff.js";
+import { at, element } from "./elements.js";
 import { findOriginals, showLists, watchLists } from "./lists.js";
 import { drawMap, markMap, pointAt } from "./map.js";
 import { paintMatrices, showMatrices, watchMatrices } from "./matrices.js";
@@ -35,6 +37,7 @@ async function search() {
   if (!isWhole(at("k"))) return reject("Passages must be a whole number from 1 to 100.");
   const [mine, since, told] = [turn, performance.now(), settings()];
   at("results").ariaBusy = "true";
+  writeAddress(asked, true);
   try {
     const answer = await inspect({ query: asked, ...told, time_limit: FIRST, parts: ["sets", "candidates"] });
     if (mine !== turn) return;
@@ -107,7 +110,10 @@ async function finish(mine, answer, since) {
       [curve, curveOf] = [answer.curve, wanted];
       showCurve(curve, shown.sets);
     }
-    if (mine === turn) at("results").ariaBusy = "false";
+    if (mine === turn) {
+      writeAddress(query, false);
+      at("results").ariaBusy = "false";
+    }
   } catch (error) {
     if (mine === turn) reject(error.message);
   }
@@ -163,7 +169,7 @@ function point(id) {
   for (const item of document.querySelectorAll("li[data-id]")) item.classList.toggle("same", item.dataset.id === id);
   const passage = pointAt(id);
   const original = id && shown && findOriginals(shown.sets.chosen).get(id);
-  const copy = original ? ` A copy of ${original}.` : "";
+  const copy = original ? ` A copy of ${original.member}.` : "";
   at("pointed").textContent = passage ? `${passage.id}, number ${passage.rank}, ${passage.score.toFixed(3)}.${copy} ${passage.text}` : "";
 }
 
@@ -178,7 +184,28 @@ document.addEventListener("keydown", (event) => {
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { paintMatrices(); paintCurve(); });
 new ResizeObserver(resizeCurve).observe(at("curve"));
-watchLists(point);
+// The name of the collection, and queries to begin with. Where a token is needed, the first search asks for it.
+async function begin() {
+  try {
+    const { name, documents, examples } = await describeCollection();
+    at("collection").textContent = `${name === "default" ? "" : `${name}, `}${documents.toLocaleString("en")} passages`;
+    at("examples").hidden = !examples.length;
+    at("examples").replaceChildren("Try ", ...examples.map((query) => {
+      const button = element("button", query);
+      button.type = "button";
+      button.addEventListener("click", () => { at("query").value = query; search(); });
+      return button;
+    }));
+  } catch {
+    at("token-field").hidden = true;
+  }
+}
+
+watchLists(point, (left, right) => showDifference(left, right, (message) => say(message, true)));
 watchMatrices();
+addEventListener("popstate", () => { if (readAddress()) { label(); search(); } });
+const asked = readAddress();
 label();
 say("Type a query, then press Enter.");
+begin();
+if (asked) search();

@@ -32,7 +32,7 @@ export function change(sets, originals, asked) {
     ? ` There are only ${chosen.ids.length} instead of ${asked}: no more are different enough and on topic.` : "";
   if (!gone.length && !came.length) return `The set is plain top-k.${lacking}`;
   const parts = [copies.length && count(copies.length, "copy", "copies"),
-    gone.length - copies.length && `${gone.length - copies.length} for likeness to others`].filter(Boolean);
+    gone.length - copies.length && `${gone.length - copies.length} given up`].filter(Boolean);
   const left = gone.length ? `${gone.length} of ${top.ids.length} dropped: ${parts.join(", ")}.` : "";
   const entered = came.length ? ` ${count(came.length, "passage")} came in instead.` : " None came in instead.";
   return left + entered + lacking;

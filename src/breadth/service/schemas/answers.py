@@ -25,6 +25,14 @@ class DocumentAnswer(BaseModel):
         return cls(id=document.id, text=document.text, metadata=dict(document.metadata), parent=document.parent)
 
 
+class CollectionAnswer(BaseModel):
+    """What is served, and a few queries to begin with."""
+
+    name: str
+    documents: int
+    examples: list[str]
+
+
 class CopyAnswer(BaseModel):
     """A passage that was left out because a chosen one says all of it."""
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from breadth.display import shorten
 from breadth.service.inspection.inspect import PARTS, Inspection, MeasuredSet, Part, Passage, Wanted
 from breadth.service.limits import Limits
-from breadth.service.schemas.answers import SetAnswer
+from breadth.service.schemas.answers import CopyAnswer, SetAnswer, VariantAnswer
 from breadth.service.schemas.requests import FORM, Query, Seconds, Share
 from breadth.settings import DEFAULT
 
+Near = TypeVar("Near", CopyAnswer, VariantAnswer)
 _MOST = 100
 """The largest k: the answer holds the cosines of all pairs."""
 _CUT = 160
@@ -32,7 +34,7 @@ class InspectRequest(BaseModel):
     k: int = Field(default=10, ge=1, le=_MOST, description="how many passages")
     theta: Share = Field(default=DEFAULT.theta, description="weight of relevance")
     distinct: Share | None = Field(
-        default=DEFAULT.distinct, description="no two chosen passages have a cosine above this"
+        default=None, description="cosine above which passages in other words can say the same; 1 allows repeats"
     )
     pool: int | None = Field(default=None, ge=1, description="choose among so many of the most relevant passages")
     time_limit: Seconds | None = Field(default=None, description="seconds after which the best set so far is returned")
@@ -50,7 +52,9 @@ class InspectedSet(SetAnswer):
 
     ids: list[str]
     scores: list[float]
-    copies: list[list[str]] = Field(description="for each passage the candidates that it stands for")
+    copies: list[list[CopyAnswer]] = Field(description="for each passage those of which it says all")
+    variants: list[list[VariantAnswer]] = Field(description="for each passage those that differ in a few words")
+    given_up: list[str] = Field(description="passages of plain top-k that the set neither holds nor says")
     coverage: float = Field(description="the share of the candidates, weighed by relevance, that the set stands for")
     stopped: str | None = Field(description="why the search ended; `time_limit` if the time was up")
     seconds: float = Field(description="how long the search took")
@@ -62,12 +66,18 @@ class InspectedSet(SetAnswer):
         return cls(
             ids=[document.id for document in found.documents],
             scores=found.selection.scores.tolist(),
-            copies=[[document.id for document in copies] for copies in found.copies],
+            copies=_list_for_each(found, found.near.copies, CopyAnswer),
+            variants=_list_for_each(found, found.near.variants, VariantAnswer),
+            given_up=list(found.near.given_up),
             coverage=found.coverage,
             stopped=stats.get("stopped"),
             seconds=stats["seconds"],
             **SetAnswer.describe(found.selection),
         )
+
+
+def _list_for_each(found: MeasuredSet, near: Sequence[Sequence[Any]], kind: type[Near]) -> list[list[Near]]:
+    return [[kind(**one.to_dict()) for one in some] for some in near] or [[] for _ in found.documents]
 
 
 class PassageAnswer(BaseModel):
