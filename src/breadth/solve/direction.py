@@ -270,7 +270,7 @@ class ByDirection:
             return
         k = found.problem.k
         top = further[best(further, min(k, len(further)))] if len(further) else further
-        self._last = found.block.core.bound_at(found.result.x, top, unseen)
+        self._last = found.block.core.bound_at(found.weights, top, unseen)
         self._bound = min(self._bound, self._last)
 
     def enclose(self, found: Found, most: int) -> Asking[Block | None]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from breadth.arrays import Ids, Positions, Vector
 from breadth.native import core
 from breadth.problem import Problem
@@ -39,6 +41,12 @@ class Found:
     def is_closed(self) -> bool:
         """Whether the bound meets the set."""
         return bool(self.bound - self.value <= RESOLUTION * self.problem.scale)
+
+    @property
+    def weights(self) -> Vector:
+        """x of the relaxation for the rows of the block: 0 for those that entered since."""
+        x = np.asarray(self.result.x)
+        return np.concatenate((x, np.zeros(len(self.block) - len(x)))) if len(x) < len(self.block) else x
 
     @property
     def ids(self) -> Ids:

@@ -76,7 +76,7 @@ def solve_block(
     if found is not None and len(found.chosen) == block.problem.k:
         starts.append(found.chosen)
         if len(found.result.x) <= len(block) and not block.is_closed:
-            x = np.concatenate((found.result.x, np.zeros(len(block) - len(found.result.x))))
+            x = found.weights
     return block.core.solve(how, starts, x, min(max(clock.remaining, 0.0), 1e9))
 
 
