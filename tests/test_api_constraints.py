@@ -118,9 +118,9 @@ def test_by_default_there_are_no_near_copies_and_the_best_hit_is_in(copied, thet
     E, q = copied
     for vectors in (E, E.astype(np.float32), SearchOnly(E)):
         found = breadth.select(vectors, q, k=k, theta=theta)
-        assert max(pair_cosines(E, found.ids)) <= 0.95 + 1e-6
+        assert max(pair_cosines(E, found.ids)) <= DEFAULT.distinct + 1e-6
         assert E[found.ids[0]] @ q == pytest.approx((E @ q).max(), abs=1e-6)
-        assert metrics.near_copies(E[found.ids], 0.95).sum() == 0
+        assert metrics.near_copies(E[found.ids], DEFAULT.distinct + 1e-6).sum() == 0
         assert found.k == k
 
 
@@ -134,7 +134,7 @@ def test_nor_with_keep_auto_frontier_and_many(copied):
         breadth.select(E, scores=E @ q, k=6),
     ]
     for each in found:
-        assert max(pair_cosines(E, each.ids)) <= 0.95
+        assert max(pair_cosines(E, each.ids)) <= DEFAULT.distinct + 1e-6
         assert each.scores.max() == pytest.approx((E @ q).max())
         assert each.sharpness == DEFAULT.sharpness
 

@@ -152,6 +152,7 @@ OPTIONAL = {
         "service/app.py",
         "service/description.py",
         "service/failures.py",
+        "service/routes/compare.py",
         "service/routes/documents.py",
         "service/routes/frontier.py",
         "service/routes/inspect.py",

@@ -23,11 +23,11 @@ def pool(request):
 @pytest.mark.parametrize("threshold", [0.6, 0.8, 0.95])
 def test_the_filter_skips_exactly_the_rows_that_are_too_close_to_a_chosen_one(pool, threshold):
     E, q = pool
-    chosen = list(choose_by_filter(E, q, len(E), threshold))
+    chosen = list(choose_by_filter(E, E @ q, len(E), threshold))
     for place in range(len(E)):
         earlier = [one for one in chosen if one < place]
         assert (place in chosen) == all(E[one] @ E[place] < threshold for one in earlier)
-    assert list(choose_by_filter(E, q, 3, threshold)) == chosen[:3]
+    assert list(choose_by_filter(E, E @ q, 3, threshold)) == chosen[:3]
 
 
 def test_dartboard_adds_the_row_with_the_largest_gain(pool):
@@ -40,7 +40,7 @@ def test_dartboard_adds_the_row_with_the_largest_gain(pool):
     def gain(rows):
         return sum(density(q, t) * max(density(E[i], t) for i in rows) for t in E)
 
-    chosen = list(choose_by_dartboard(E, q, 5, sigma))
+    chosen = list(choose_by_dartboard(E, E @ q, 5, sigma))
     assert chosen[0] == 0
     for size in range(1, 5):
         gains = {i: gain([*chosen[:size], i]) for i in range(len(E)) if i not in chosen[:size]}
@@ -57,7 +57,7 @@ def test_adagres_adds_the_row_with_the_largest_value(pool, k):
     def value(rows):
         return sum(E[i] @ q for i in rows) - beta * sum(E[i] @ E[j] for i in rows for j in rows if i < j)
 
-    chosen = list(choose_by_adagres(E, q, k))
+    chosen = list(choose_by_adagres(E, E @ q, k))
     assert len(set(chosen)) == k
     for size in range(k):
         values = {i: value([*chosen[:size], i]) for i in range(n) if i not in chosen[:size]}

@@ -40,7 +40,7 @@ def test_a_copy_of_the_best_hit_stands_for_it_and_pairs_of_copies_are_counted(co
 
 
 def test_no_rows_hold_nothing(collection):
-    assert measure(collection, [], 0) == dict(zip(MEASURES, [0, 0, 1, 0, 0, 0], strict=True))
+    assert measure(collection, [], 0) == dict(zip(MEASURES, [0, 0, 1, 0, 0, 0, 0, 0], strict=True))
 
 
 @given(st.lists(st.integers(1, 60), min_size=LADDER[-1], max_size=LADDER[-1]), st.integers(0, 4000))

@@ -19,7 +19,6 @@ from breadth.constraints.pinned import Excluded, Pinned
 from breadth.constraints.protocol import Constraint
 from breadth.constraints.registry import CONSTRAINTS, list_arguments
 from breadth.constraints.relevance import Floor, KeepBest, OnTopic
-from breadth.constraints.texts import Texts
 from breadth.errors import InputError
 from breadth.methods.registry import METHODS
 from tests.synthetic import clustered, query_near
@@ -100,7 +99,7 @@ def test_renumbered_constraints_mean_the_same_rows(ids, data):
 def test_every_argument_belongs_to_one_constraint():
     assert len(set(list_arguments())) == len(list_arguments())
     assert all(kind.arguments for kind in CONSTRAINTS.values())
-    assert [kind for kind in CONSTRAINTS.values() if not kind.options] == [Texts, NamedPairs]  # these cannot be typed
+    assert [kind for kind in CONSTRAINTS.values() if not kind.options] == [NamedPairs]  # pairs cannot be typed
 
 
 @dataclass(frozen=True)

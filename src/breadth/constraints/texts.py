@@ -13,16 +13,17 @@ from breadth.constraints.lookup import check_together, read_lookup
 from breadth.constraints.protocol import Constraint, Given, Lookup, Option, Pairs, Scope
 from breadth.errors import InputError
 from breadth.near import CLOSE_VECTORS
+from breadth.settings import DEFAULT
 from breadth.text.compare import Comparison, compare_tokens, find_relation
 from breadth.text.tokens import Tokens, read_tokens
 
 COMPARED = 0.8
 """Texts are compared where the cosine of their vectors is above this. Passages that contain each other, with shifted
 borders, were seen at 0.89; below 0.8 hardly a pair says the same."""
+_BY_VECTORS = DEFAULT.distinct or 1.0
+"""The cosine above which rows that have no text count as copies."""
 PARAPHRASE = 0.85
 """The cosine above which texts in other words can say the same, for the built-in encoder."""
-BY_VECTORS = 0.95
-"""The cosine above which rows that have no text count as copies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,7 @@ class Texts(Constraint):
         Where neither has a text, "close vectors".
         """
         if not (whole.keys or part.keys):
-            return CLOSE_VECTORS if cosine > BY_VECTORS else None
+            return CLOSE_VECTORS if cosine > _BY_VECTORS else None
         return find_relation(whole, part, cosine > self.paraphrase)
 
     def compare(self, left: Tokens, right: Tokens, cosine: float) -> Comparison:

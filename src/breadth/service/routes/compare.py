@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
 
 from breadth.index import Document
 from breadth.service.collections.protocol import Served
 from breadth.service.failures import UnknownError
 from breadth.service.routes.answering import answer, list_errors
 from breadth.service.schemas.answers import CompareAnswer
-from breadth.service.schemas.requests import FORM
+from breadth.service.schemas.requests import CompareRequest
 from breadth.service.state import ServiceNow
 
 router = APIRouter(tags=["documents"])
-
-
-class CompareRequest(BaseModel):
-    """The ids of two passages."""
-
-    model_config = ConfigDict(
-        **{**FORM, "json_schema_extra": {"examples": [{"left": "asthma/treatment", "right": "asthma/symptoms"}]}}
-    )
-
-    left: str = Field(min_length=1)
-    right: str = Field(min_length=1)
 
 
 @router.post("/v1/compare", response_model=CompareAnswer, responses=list_errors(400, 404))

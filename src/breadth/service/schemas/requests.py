@@ -144,6 +144,17 @@ class BatchRequest(Choice):
     queries: list[Query] = Field(min_length=1)
 
 
+class CompareRequest(BaseModel):
+    """The ids of two passages."""
+
+    model_config = ConfigDict(
+        **{**FORM, "json_schema_extra": {"examples": [{"left": "asthma/treatment", "right": "asthma/symptoms"}]}}
+    )
+
+    left: str = Field(min_length=1)
+    right: str = Field(min_length=1)
+
+
 class FrontierRequest(RowRules):
     """One query, for several values of θ."""
 
