@@ -16,7 +16,7 @@ from breadth.cli import console
 from breadth.cli.agents import mcp
 from breadth.cli.comparing import compare, frontier
 from breadth.cli.demo import demo
-from breadth.cli.diagnosing import diagnose
+from breadth.cli.diagnosing import calibrate, diagnose
 from breadth.cli.doctor import doctor
 from breadth.cli.indexing import index
 from breadth.cli.managing import check, delete, export, info
@@ -75,11 +75,12 @@ COMMANDS: dict[Callable[..., None], str] = {
     compare: "that set beside plain top-k",
     frontier: "what a query allows, θ by θ",
     diagnose: "does your collection need this?",
+    calibrate: "does the encoder bring copies together?",
     info: "what an index holds",
     export: "passages as JSON lines",
     delete: "delete passages",
     check: "is an index whole?",
-    demo: "try the commands on medical passages",
+    demo: "try the commands on passages that come along",
     doctor: "what is installed, and does it work?",
     mcp: "serve an index to an agent (MCP)",
     serve: "serve an index or an engine over HTTP",

@@ -1,4 +1,4 @@
-"""`breadth diagnose`: does a collection need diversity?"""
+"""`breadth diagnose`: does a collection need diversity? `breadth calibrate`: does its encoder suit it?"""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from breadth.cli import show_diagnosis as show
 from breadth.cli.inputs import read_lines
 from breadth.cli.options import AsJson, EncoderOption, IndexPath, K, open_index
 from breadth.errors import InputError
+from breadth.index.calibration import calibrate as calibrate_index
 from breadth.index.diagnosis import Diagnosis
 from breadth.index.diagnosis import diagnose as diagnose_index
 from breadth.index.judging import read_questions
@@ -65,6 +66,24 @@ def diagnose(
         console.print_json(show.diagnosis_data(found))
     else:
         print_diagnosis(found)
+
+
+def calibrate(
+    index_path: IndexPath,
+    sample: Annotated[int, typer.Option(help="how many passages to take")] = _SAMPLE,
+    seed: Annotated[int, typer.Option(help="which passages are drawn")] = 0,
+    encoder: EncoderOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find out whether the encoder of an index brings copies close enough together to be compared."""
+    if seed < 0:
+        raise InputError(f"--seed must be at least 0, got {seed}")
+    with open_index(index_path, encoder) as opened:
+        found = calibrate_index(opened, sample=check_count(sample, "--sample"), seed=seed)
+    if as_json:
+        console.print_json(found.to_dict())
+    else:
+        console.print_line("\n".join(found.describe()))
 
 
 def print_diagnosis(found: Diagnosis) -> None:

@@ -17,11 +17,14 @@ from breadth.cli import console
 from breadth.cli.options import AsJson, EncoderOption
 from breadth.errors import InputError
 from breadth.index import Added, Document, Index
+from breadth.index.calibration import calibrate
 from breadth.index.writer import BATCH
 from breadth.sources import Source, describe_formats, open_source, parse_chunk
 
 _LISTED = 20
 """How many skipped records are listed without --json."""
+_CALIBRATED = 20
+"""Texts of a new index by which its encoder is judged."""
 _CHARACTERS = 1 << 25
 """Characters of text that are held in memory before they are written."""
 
@@ -84,7 +87,7 @@ def build_index(
     if target is not None and vector_field is not None:
         reading.dim = target.dim
     started = time.perf_counter()
-    done, size = Added(), 0
+    done, size, warning = Added(), 0, None
     batches = split_by_size(reading.documents())
     first = next(batches, None)
     if target is None and first is not None:  # nothing is made before there is something to put into it
@@ -93,6 +96,7 @@ def build_index(
         with target:
             done = _add_all(target, reading, [] if first is None else _chain(first, batches), update, quiet)
             size = len(target)
+            warning = None if there or reading.vector_field is not None or not size else _warn_of_encoder(target)
     return {
         "added": done.added,
         "updated": done.updated,
@@ -103,7 +107,14 @@ def build_index(
         "documents": size,
         "seconds": time.perf_counter() - started,
         "error": _find_error(reading, done),
+        "warning": warning,
     }
+
+
+def _warn_of_encoder(target: Index) -> str | None:
+    """What is wrong with the encoder of a new index, if copies are too far from each other to be compared."""
+    found = calibrate(target, sample=_CALIBRATED)
+    return None if found.is_enough else " ".join(found.describe()[:3])
 
 
 def split_by_size(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -197,6 +208,8 @@ def _print_report(output: Path, report: dict[str, Any]) -> None:
         console.print_note(
             f"… and {count - _LISTED:,} more; --json lists {'them' if count == len(skipped) else 'more'}"
         )
+    if report["warning"]:
+        console.print_note(report["warning"])
     if report["documents"]:
         console.print_line(
             f"{output}: {report['added']:,} added, {report['updated']:,} updated, {report['unchanged']:,} unchanged, "
