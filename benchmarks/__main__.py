@@ -18,6 +18,7 @@ from benchmarks import (
     gpu,
     pace,
     page,
+    pairs,
     results_page,
     speed,
     text,
@@ -43,6 +44,7 @@ PAGES: dict[str, Callable[[], None]] = {
     "effort": effort.render,
     "pace": pace.render,
     "page": page.render,
+    "pairs": pairs.render,
     "serve": serve_page.render,
     "frameworks": frameworks.render,
     "default": default.render,
@@ -134,6 +136,12 @@ def _run_serve(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -
     serve.main(arguments.data, arguments.folder, arguments.part, arguments.model, arguments.again)
 
 
+def _run_pairs(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    if arguments.data is None:
+        parser.error("pairs needs --data: pass the folder with ramdocs/")
+    pairs.main(arguments.data)
+
+
 def _run_frameworks(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     if arguments.data is None:
         parser.error("frameworks needs --data: pass the folder with the judged collections")
@@ -164,6 +172,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, argparse.ArgumentParser], Non
     "experiments": _run_experiments,
     "generate": _run_generate,
     "serve": _run_serve,
+    "pairs": _run_pairs,
     "frameworks": _run_frameworks,
     "default": lambda given, _: default.main(given.rounds, given.folder, given.data, given.part),
     "engines": lambda given, _: engines.main(given.rounds, given.folder, given.asqa, given.data, given.again),
