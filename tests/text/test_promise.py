@@ -147,3 +147,17 @@ def test_without_texts_vectors_are_the_judges():
     assert found.stats["judged_by"] == "vectors"
     assert {copy.relation for some in found.copies for copy in some} == {"close vectors"}
     assert "judged_by" not in select(rows, rows[0], k=3, sharpness=1).stats
+
+
+def test_a_shorter_passage_that_says_all_of_a_longer_one_takes_its_place():
+    """Its end was cut elsewhere: what the longer one has at its beginning stands elsewhere in the shorter one."""
+    body = " ".join(f"The insulin level of patient number {number} was too high." for number in range(8))
+    longer = f"The insulin level patient was too high {body} The level of the insulin"
+    shorter = f"{body} The level of the insulin stopped."
+    assert compare(shorter, longer).left_says_all
+    assert not compare(longer, shorter).left_says_all
+    rows = unit(np.array([[1.0, 0.1, 0.0], [1.0, 0.0, 0.1], [0.2, 1.0, 0.0]])).astype(np.float32)
+    for texts in ([longer, shorter, "Something else."], [shorter, longer, "Something else."]):
+        found = select(rows, rows[0], k=3, texts=texts, on_topic=0)
+        assert len(found.ids) == 2
+        assert [len(copies) for copies in found.copies] == [1, 0]

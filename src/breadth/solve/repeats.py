@@ -56,6 +56,9 @@ class Repeats:
             close = sorted((other for other in first if near[row, other]), key=lambda other: -cosines[row, other])
             said = next((r for other in close if (r := self._find(other, row, where, cosines))), None)
             if said is None:
+                for other in [other for other in close if other >= old and self._replace(row, other, where, cosines)]:
+                    stays[other], relevance[row] = False, max(relevance[row], relevance[other])
+                    first.remove(other)
                 first.append(row)
                 continue
             whole, repeat = said
