@@ -118,8 +118,9 @@ def compare_sets(
     chosen = dict(options or {})
     if chosen.get("keep") is None and chosen.get("theta") != "auto":
         chosen.setdefault("prove", PROVE)
+    sharpness = chosen.get("sharpness") or DEFAULT.sharpness  # both sets are measured alike
     for _ in range(_ATTEMPTS):
-        plain = opened.search(query, k=k, method="topk", where=where)
+        plain = opened.search(query, k=k, method="topk", sharpness=sharpness, where=where)
         diverse = opened.search(query, k=k, where=where, **chosen)
         rows = find_rows(opened, where, plain, diverse) if len(plain) else None
         if rows is not None or not len(plain):
