@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.serve import expected
 from benchmarks.serve.measures import MEASURES
-from benchmarks.serve.settings import SETTINGS
 from benchmarks.serve.sets import KS
+from benchmarks.serve.settings import SETTINGS
 from benchmarks.serve.summary import Measured, compare, shares_of_best, summarise
 
 HALVES = np.array(["choosing"] * 40 + ["reporting"] * 60)

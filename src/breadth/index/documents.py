@@ -11,7 +11,7 @@ from breadth.errors import InputError
 from breadth.filters import plain_metadata
 from breadth.filters.values import check_text
 from breadth.selection import Selection
-from breadth.text import Difference
+from breadth.text import Comparison, Difference
 
 PLAIN = (str, int, float, bool, type(None))
 """The types that a single value of metadata can have."""
@@ -105,14 +105,19 @@ class HitCopy(_OfDocument):
 class HitVariant(_OfDocument):
     """A document in nearly the words of a hit that says something else.
 
-    chosen        whether it is a hit too
-    differences   what the hit says, and what this document says instead
+    chosen       whether it is a hit too
+    comparison   of the text of the hit (left) with that of this document
     """
 
     document: Document
     cosine: float
     chosen: bool
-    differences: tuple[Difference, ...]
+    comparison: Comparison
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What the hit says, and what this document says instead."""
+        return self.comparison.differences
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -141,7 +146,7 @@ def make_hits(selection: Selection, documents: Mapping[Any, Document]) -> tuple[
             documents[identity],
             score,
             tuple(HitCopy(documents[one.id], one.cosine, one.relation) for one in copies),
-            tuple(HitVariant(documents[one.id], one.cosine, one.chosen, one.differences) for one in variants),
+            tuple(HitVariant(documents[one.id], one.cosine, one.chosen, one.comparison) for one in variants),
         )
         for identity, score, copies, variants in zip(
             selection.ids.tolist(), selection.scores.tolist(), selection.copies or nobody, selection.variants or nobody,

@@ -6,7 +6,6 @@ the texts themselves are compared, word by word.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -25,7 +24,6 @@ _PLACES = 16
 """Places where a stretch is looked at: text that repeats itself endlessly has more."""
 _FEW_WORDS = 20
 """A stretch of fewer words must be whole sentences: the words around it could change what it says."""
-_ENDS = re.compile(r"[.!?;:|•\n。！？]")
 _SHORTER, _SUBJECT = 0.5, 0.6
 """What says the same in other words has at least this share of the length, and of the content words, of the other. On
 pairs of Perspectrum and TREC that share fewer content words, a third to two thirds hold something else."""
@@ -160,15 +158,7 @@ def _says_all(whole: Tokens, part: Tokens, close: bool, common: list[int]) -> st
 
 def _has_own_sentence(part: Tokens, whole: Tokens) -> bool:
     """Whether a text has a sentence most of whose content words the other text does not have."""
-    content = shared = 0
-    for place, (key, kind) in enumerate(zip(part.keys, part.kinds, strict=True)):
-        if place and _is_border(part, place):
-            if content > 2 * shared:
-                return True
-            content = shared = 0
-        if kind == CONTENT:
-            content, shared = content + 1, shared + (stem(key) in whole.stems)
-    return content > 2 * shared
+    return any(len(words) > 2 * sum(word in whole.stems for word in words) for words in part.sentences)
 
 
 def _contradicts(whole: Tokens, part: Tokens) -> bool:
@@ -238,14 +228,7 @@ def _is_whole(whole: Tokens, first: int, last: int, length: int) -> bool:
     """
     if length >= _FEW_WORDS:
         return True
-    return _is_border(whole, first) and _is_border(whole, last)
-
-
-def _is_border(tokens: Tokens, place: int) -> bool:
-    """Whether a sentence or a line begins with the token at this place, or the text ends before it."""
-    if place in (0, len(tokens)):
-        return True
-    return bool(_ENDS.search(tokens.text[tokens.spans[place - 1][1] : tokens.spans[place][0]]))
+    return whole.is_border(first) and whole.is_border(last)
 
 
 def _has_own(part: Tokens, first: int, last: int, whole: Tokens) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -23,16 +24,19 @@ difference, unless one is a stretch of the other."""
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that are written without spaces: every character is a token."""
+_TIMES = frozenset(SCALES.values())
 _MONTHS = "|".join(sorted(MONTHS, key=len, reverse=True))
 _TOKEN = re.compile(
     rf"""
-    (?P<skip>   </?[A-Za-z!][^<>]{{0,200}}> | &(?:[a-z]+|\#\d+); | <?-{{1,20}}> | ={{1,20}}> | [=*_~\#]{{4,}}
+    \s{{0,3}}(?:
+    (?P<plain>  [A-Za-z]{{1,40}}(?=[\s,;!?)]|[:.](?:\s|\Z)|\Z)(?!\.?\s+\d) )
+  | (?P<skip>   </?[A-Za-z!][^<>]{{0,200}}> | &(?:[a-z]+|\#\d+); | <?-{{1,20}}> | ={{1,20}}> | [=*_~\#]{{4,}}
                 | (?<![^\s.,;:!?)”"'\]])\[\s*(?:\d{{1,3}}|edit|update|citation\ needed|note\ \d+)\s*\] )
   | (?P<url>    (?:https?://|www\.)[^\s<>"'`)\]}}]+ )
   | (?P<email>  (?<![\w.+-])[\w.+-]{{1,64}}@\w[\w-]{{0,62}}(?:\.[\w-]{{1,62}}){{1,9}} )
   | (?P<date>   \b(?:\d{{4}}-\d\d-\d\d | \d{{1,2}}(?P<by>[/.])\d{{1,2}}(?P=by)\d{{4}}
                 | \d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?(?:{_MONTHS})\.?,?\s+(?:de\s+)?\d{{4}}
-                | (?:{_MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}})\b )
+                | (?=[^\W\d_]{{3,10}}\.?\s+\d)(?:{_MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}})\b )
   | (?P<flag>   (?<![\w-])--?[^\W\d_][\w-]* )
   | (?P<number> (?:(?<![\w)\]])[-−+](?=[\d.]))? (?:\d{{1,3}}(?:[ ]\d{{3}})+(?![\d.,])
                   | \d+(?:[.,'\u00a0\u2009\u202f]\d+)* | \.\d+)
@@ -43,6 +47,7 @@ _TOKEN = re.compile(
   | (?P<sign>   [<>=!~]=+ | [<>≤≥±^%‰$€£¥] | °[CF]? | (?<=\s)[=~](?=\s?[\d"'])
                 | (?<=\s)\+(?=\s) | (?<=[\w)\]])[*+](?=[\w(])
                 | (?<=[\w)\]]\s)[-*/](?=\s\d) | (?<=\b\w\s)[-*/](?=\s\w\b) | [✅✔☑✓❌✖✗✘] )
+    )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -53,6 +58,7 @@ _SIGNS = {
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:([,' \u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?")
 _WHOLE = re.compile(r"([-+]?\d+)\.0+")
 _ABBREVIATION = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_BORDER = re.compile(r"[.!?;:|•\n。！？]")
 _ENDS_SENTENCE = re.compile(r"[.!?:;•|\n\"“”]\W*\Z|\A\W*\Z")
 
 
@@ -106,6 +112,23 @@ class Tokens:
                 found.setdefault(stem(word), set()).add(number)
         return found
 
+    def is_border(self, place: int) -> bool:
+        """Whether a sentence or a line begins with the token at this place, or the text ends before it."""
+        if place in (0, len(self)):
+            return True
+        return bool(_BORDER.search(self.text, self.spans[place - 1][1], self.spans[place][0]))
+
+    @cached_property
+    def sentences(self) -> tuple[tuple[str, ...], ...]:
+        """The content words of each sentence, without their endings."""
+        found: list[list[str]] = [[]]
+        for place, (key, kind) in enumerate(zip(self.keys, self.kinds, strict=True)):
+            if place and self.is_border(place):
+                found.append([])
+            if kind == CONTENT:
+                found[-1].append(stem(key))
+        return tuple(tuple(words) for words in found)
+
     def varies(self, other: Tokens) -> bool:
         """Whether two texts are worded nearly alike, but one has a fact or a name that the other does not have."""
         return self.resembles(other) and not (self.facts <= other.vocabulary and other.facts <= self.vocabulary)
@@ -131,18 +154,18 @@ def read_tokens(text: str) -> Tokens:
         group = match.lastgroup or "skip"
         if group == "skip":
             continue
-        word = match.group()
+        word, start = match[group], match.start(group)
         key, kind = _READERS[group](word)
-        if group == "word":
-            key, kind = _read_in_context(text, match.start(), word, key, kind, keys, is_title)
-        if word.casefold() in SCALES and (times := _multiply(keys, key)):  # 3.5 million
-            keys[-1], spans[-1] = times, (spans[-1][0], match.end())
+        if kind == FACT and key in _TIMES and word[0].isalpha() and (times := _multiply(keys, key)):  # 3.5 million
+            keys[-1], spans[-1] = times, (spans[-1][0], match.end(group))
             continue
+        if group in ("plain", "word") and (word[0].isupper() or key in UNITS):
+            key, kind = _read_in_context(text, start, word, key, kind, keys, is_title)
         if key == "":
             continue
         keys.append(key)
         kinds.append(kind)
-        spans.append(match.span())
+        spans.append(match.span(group))
     return Tokens(text, tuple(keys), tuple(kinds), tuple(spans))
 
 
@@ -164,6 +187,8 @@ def stem(word: str) -> str:
 
 
 def _fold(word: str) -> str:
+    if word.isascii():
+        return word.lower()
     return unicodedata.normalize("NFKC", word).casefold().replace("’", "'").replace("−", "-")
 
 
@@ -213,6 +238,7 @@ def _read_sign(word: str) -> tuple[str, int]:
     return _SIGNS.get(key, key), FACT
 
 
+@lru_cache(maxsize=1 << 15)
 def _read_word(word: str) -> tuple[str, int]:
     key = _fold(word)
     if key[0] == key[-1] == "_" and "_" not in key[1:-1]:  # _emphasis_
@@ -226,7 +252,8 @@ def _read_word(word: str) -> tuple[str, int]:
     return key, FUNCTION if key in FUNCTION_WORDS else CONTENT
 
 
-_READERS = {
+_READERS: dict[str, Callable[[str], tuple[str, int]]] = {
+    "plain": _read_word,
     "url": _read_url, "date": _read_date, "email": _read_url, "flag": _read_flag, "number": _read_number,
     "dotted": _read_dotted, "wide": _read_word, "word": _read_word, "sign": _read_sign,
 }  # fmt: skip
