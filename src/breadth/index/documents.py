@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from breadth.errors import InputError
 from breadth.filters import plain_metadata
 from breadth.filters.values import check_text
+from breadth.near import Copy, Variant
 from breadth.selection import Selection
-from breadth.text import Comparison, Difference
 
+T = TypeVar("T")
 PLAIN = (str, int, float, bool, type(None))
 """The types that a single value of metadata can have."""
 
@@ -72,13 +73,9 @@ def metadata_json(document: Document) -> str:
 
 
 class _OfDocument:
-    """What has a document has its id, its text and its metadata."""
+    """What has a document has its text and its metadata."""
 
     document: Document
-
-    @property
-    def id(self) -> str:
-        return self.document.id
 
     @property
     def text(self) -> str:
@@ -90,42 +87,17 @@ class _OfDocument:
 
 
 @dataclass(frozen=True)
-class HitCopy(_OfDocument):
-    """A document that was left out because a hit says all of it; see `breadth.near.Copy`."""
+class HitCopy(_OfDocument, Copy):
+    """A copy of a hit, with its document, whose id it has."""
 
     document: Document
-    cosine: float
-    relation: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"id": self.id, "cosine": self.cosine, "relation": self.relation}
 
 
 @dataclass(frozen=True)
-class HitVariant(_OfDocument):
-    """A document in nearly the words of a hit that says something else.
-
-    chosen       whether it is a hit too
-    comparison   of the text of the hit (left) with that of this document
-    """
+class HitVariant(_OfDocument, Variant):
+    """A variant of a hit, with its document, whose id it has."""
 
     document: Document
-    cosine: float
-    chosen: bool
-    comparison: Comparison
-
-    @property
-    def differences(self) -> tuple[Difference, ...]:
-        """What the hit says, and what this document says instead."""
-        return self.comparison.differences
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "cosine": self.cosine,
-            "chosen": self.chosen,
-            "differences": [one.to_dict() for one in self.differences],
-        }
 
 
 @dataclass(frozen=True)
@@ -137,16 +109,25 @@ class Hit(_OfDocument):
     copies: tuple[HitCopy, ...] = ()
     variants: tuple[HitVariant, ...] = ()
 
+    @property
+    def id(self) -> str:
+        return self.document.id
+
 
 def make_hits(selection: Selection, documents: Mapping[Any, Document]) -> tuple[Hit, ...]:
     """The hits of a selection, from the documents of its rows, of their copies and of their variants."""
     nobody: tuple[tuple[Any, ...], ...] = ((),) * len(selection.ids)
+
+    def add_document(kind: type[T], one: Any) -> T:
+        document = documents[one.id]
+        return kind(**{**vars(one), "id": document.id, "document": document})
+
     return tuple(
         Hit(
             documents[identity],
             score,
-            tuple(HitCopy(documents[one.id], one.cosine, one.relation) for one in copies),
-            tuple(HitVariant(documents[one.id], one.cosine, one.chosen, one.comparison) for one in variants),
+            tuple(add_document(HitCopy, one) for one in copies),
+            tuple(add_document(HitVariant, one) for one in variants),
         )
         for identity, score, copies, variants in zip(
             selection.ids.tolist(), selection.scores.tolist(), selection.copies or nobody, selection.variants or nobody,
