@@ -33,20 +33,25 @@ shows what they are worth.
 | medquad | 16,407 answers of medical sites | disease | types of question that are answered | even | odd |
 | asqa | 8,841 Wikipedia passages, also with 2 and 8 copies | ambiguous question | interpretations | even | odd |
 | nq | 29,149 Wikipedia passages | question | one: an accepted answer occurs | even | odd |
+| ramdocs | 2,765 web documents, many alike with different answers | ambiguous question | right answers | even | odd |
 
 Even and odd are the numbers of the questions in their files. At most 120 of a half are asked, evenly spread, and 60
 where there are copies. An aspect that no passage holds does not count. The passages of asqa are unions of top-5 lists
 of 14 retrieval runs. The encoders are potion-base-8M (built in) and all-MiniLM-L6-v2. The vectors of MiniLM are made
-once, with the extra `sentence-transformers`: `python -m benchmarks serve --data FOLDER --part encode`.{left_out}
+once, with the extra `sentence-transformers`: `python -m benchmarks serve --data FOLDER --part encode`. "And words"
+means that relevance is half the cosine and half BM25, scaled to the cosines of the 400 most relevant passages.{left_out}
 
 - **Share of the best**: a method's mean recall divided by that of the best method in the table on the same collection.
   The tables show the mean over collections, with the smallest share in brackets.
 - **Budgets**: the largest set that fits into so many words.
 - **Off-topic**: share of the sets with a row that has less than half the relevance of top-k's last row.
 - **Best hit dropped**: share of the sets without the most relevant row.
-- **Copies**: pairs of rows with a cosine above 0.95, per set.
+- **Copies**: pairs of rows with a cosine above 0.95, per set. They need not say the same.
+- **Lost**: passages of top-k of which no single passage of the set has all facts (numbers, identifiers, names,
+  negations), per set. **Hidden**: those of them whose cosine with a passage of the set is above 0.95: by their vectors
+  they are its copies.
 
-Off-topic rows, dropped hits and copies are means over k = 5, 10 and 20.
+Off-topic rows, dropped hits, copies, lost and hidden passages are means over k = 5, 10 and 20.
 """
 
 _DIFFERENCES = """Differences in recall: the mean over the collections, with 95 % bootstrap intervals. The last two
@@ -57,8 +62,9 @@ interval that excludes 0.
 _METHODS = """## The methods
 
 `breadth.select` searches the whole collection. MMR and all methods below it choose from the {pool} most relevant rows.
-*cosine < t* walks down the ranking and skips rows that are too close to a chosen one. DPP, SSD, COVER and MSD are
-pyversity's, with its default diversity 0.5; "DPP 0.9" has diversity 0.1. *Dartboard* maximises the relevant
+*cosine < t* walks down the ranking and skips rows that are too close to a chosen one, *different texts* skips passages
+whose text is exactly that of a chosen one. DPP and COVER are pyversity's, with its default diversity 0.5; "DPP 0.9" has
+diversity 0.1. *Dartboard* maximises the relevant
 information gain (Pickett et al., arXiv 2407.12101), with σ = 0.1. *AdaGReS* (Peng et al., arXiv 2512.25052) is the
 greedy method with the publication's adaptive weight, β = mean relevance / ((k - 1)/2 · mean similarity) over the pool.
 "paper" is the paper's objective, solved by `method="certified"`. The settings:
@@ -67,10 +73,10 @@ greedy method with the publication's adaptive weight, β = mean relevance / ((k 
 """
 
 
-_LENGTHS = """## Where the default is furthest from the best
+_LENGTHS = """## Long sentences
 
-Its smallest shares are on trec, where Dartboard and COVER hold more nuggets at the same k. They choose longer
-sentences. In the same number of words the sets hold about the same. The reporting half, mean over both encoders:
+On trec some methods hold more nuggets at the same k, because they choose longer sentences. In the same number of words
+the sets hold about the same. The reporting half, mean over all rows of trec:
 
 {table}
 """
@@ -106,8 +112,9 @@ def _summary(data: dict[str, Any], half: str) -> str:
         cells = [f"{share[:, place].mean():.2f} ({share[:, place].min():.2f})" for place in range(len(sizes))]
         off, dropped = (f"{100 * _mean(data, half, name, m):.1f} %" for m in ("off_topic", "best_dropped"))
         copies = [f"{_mean(data, half, name, 'copies', part):.1f}" for part in _COPIES_MATTER]
-        rows.append([name, *cells, off, dropped, *copies])
-    head = ["", *sizes, "off-topic", "best hit dropped", "copies: trec", "copies: asqa + copies"]
+        lost = [f"{_mean(data, half, name, measure):.2f}" for measure in ("lost", "hidden")]
+        rows.append([name, *cells, off, dropped, *copies, *lost])
+    head = ["", *sizes, "off-topic", "best hit dropped", "copies: trec", "copies: asqa + copies", "lost", "hidden"]
     return table(head, rows)
 
 
@@ -169,7 +176,7 @@ def _recalls(data: dict[str, Any], half: str, k: int) -> str:
 
 
 def _settings(data: dict[str, Any]) -> str:
-    default = {"what `select` does unless it is told otherwise": "", **asdict(DEFAULT)}
+    default = {"what `select` does with vectors alone": "", **asdict(DEFAULT)}
     rows = [
         [name, ", ".join(f"{key} = {value}" if value != "" else key for key, value in (one or default).items())]
         for name, one in data["settings"].items()

@@ -73,7 +73,6 @@ def muss(
     within = not problem.constraints.is_free
     present = np.unique(label)
     picked = _choose_clusters(problem, centres, relevance, label, present, min(wanted, len(present)))
-
     union = [best(relevance, min(first_count(problem), facts.size) if within else problem.k)]
     looked_at = 0
     for cluster in picked:
