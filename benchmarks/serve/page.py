@@ -39,7 +39,8 @@ Even and odd are the numbers of the questions in their files. At most 120 of a h
 where there are copies. An aspect that no passage holds does not count. The passages of asqa are unions of top-5 lists
 of 14 retrieval runs. The encoders are potion-base-8M (built in) and all-MiniLM-L6-v2. The vectors of MiniLM are made
 once, with the extra `sentence-transformers`: `python -m benchmarks serve --data FOLDER --part encode`. "And words"
-means that relevance is half the cosine and half BM25, scaled to the cosines of the 400 most relevant passages.{left_out}
+means that relevance is half the cosine and half BM25, scaled to the cosines of the 400 most relevant
+passages.{left_out}
 
 - **Share of the best**: a method's mean recall divided by that of the best method in the table on the same collection.
   The tables show the mean over collections, with the smallest share in brackets.
