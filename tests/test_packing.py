@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -109,3 +110,17 @@ def test_what_is_refused():
         breadth.pack([], 10, len, order="middle")
     with pytest.raises(InputError, match="budget"):
         breadth.pack([], 0, len)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("gpt-4",), "tokenizer must be a function of a text, or have encode, got the text 'gpt-4'"),
+        ((len, "relevance", None, 3), "form must be a function of a passage, got 3"),
+        ((len, "relevance", None, lambda passage: None), "form must return a text for every passage"),
+    ],
+)
+def test_tokenizers_and_forms_are_checked(arguments, message):
+    names = ("tokenizer", "order", "texts", "form")
+    with pytest.raises(InputError, match=re.escape(message)):
+        breadth.pack(["one", "two"], 10, **dict(zip(names, arguments, strict=False)))

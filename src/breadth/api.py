@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -419,7 +421,9 @@ def _check_options(name: str, method: Method, options: dict[str, Any]) -> None:
     for option in options:
         if option not in allowed:
             has = f"its options are {', '.join(allowed)}" if allowed else "it has no options"
-            raise InputError(f"method {name!r} has no option {option!r}; {has}")
+            near = get_close_matches(option, [*inspect.signature(select).parameters, *allowed], 1)
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            raise InputError(f"{meant}method {name!r} has no option {option!r}; {has}")
 
 
 def _check_time_limit(time_limit: Any) -> float:

@@ -163,12 +163,13 @@ def check_number(value: Any, name: str, low: float = -math.inf, high: float = ma
     """Return a finite number in [low, high]."""
     above = f"at least {low:g}" if math.isfinite(low) else "finite"
     span = f"in [{low:g}, {high:g}]" if math.isfinite(high) else above
+    kind = "a finite number" if span == "finite" else f"a number {span}"
     if isinstance(value, (bool, np.bool_, str)):
-        raise InputError(f"{name} must be a number {span}, got {value!r}")
+        raise InputError(f"{name} must be {kind}, got {value!r}")
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be a number {span}, got {value!r}") from None
+        raise InputError(f"{name} must be {kind}, got {value!r}") from None
     except OverflowError:  # a whole number that no float can hold
         raise InputError(f"{name} must be {span}, got a number with more than 300 digits") from None
     if not (math.isfinite(number) and low <= number <= high):

@@ -111,6 +111,8 @@ def pack(
     limit = check_count(budget, "budget")
     arrange = ORDERS[check_choice(order, "order", ORDERS)]
     count = _read_tokenizer(tokenizer)
+    if not callable(form):
+        raise InputError(f"form must be a function of a passage, got {form!r}")
     ranked = _rank(_read_selection(found, texts) if isinstance(found, Selection) else _read_passages(found))
     taken: list[int] = []
     text, tokens = "", 0
@@ -142,7 +144,10 @@ ORDERS: dict[str, Callable[[Sequence[int], Ranked], list[int]]] = {
 
 
 def _write(taken: Sequence[int], ranked: Ranked, arrange: Any, form: Callable[[Passage], str], separator: str) -> str:
-    return separator.join(form(one) for one in _number(taken, ranked, arrange))
+    written = [form(one) for one in _number(taken, ranked, arrange)]
+    if not all(isinstance(one, str) for one in written):
+        raise InputError("form must return a text for every passage")
+    return separator.join(written)
 
 
 def _number(taken: Sequence[int], ranked: Ranked, arrange: Any) -> list[Passage]:
@@ -158,6 +163,8 @@ def _rank(passages: Sequence[Passage]) -> Ranked:
 
 
 def _read_tokenizer(tokenizer: Any) -> Callable[[str], int]:
+    if isinstance(tokenizer, str):
+        raise InputError(f"tokenizer must be a function of a text, or have encode, got the text {tokenizer!r}")
     function = tokenizer if callable(tokenizer) and not hasattr(tokenizer, "encode") else None
     function = function or getattr(tokenizer, "encode", None)
     if function is None:

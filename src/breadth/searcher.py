@@ -26,7 +26,7 @@ from breadth.filters.values import check_text
 from breadth.index import Document, Results
 from breadth.index.documents import list_rows, make_hits
 from breadth.index.results import no_results
-from breadth.index.wishes import check_preference, count_words, read_label
+from breadth.index.wishes import check_preferable, check_preference, count_words, read_label
 from breadth.near import NOTHING_NEAR
 from breadth.oracles.protocol import Payload
 from breadth.selection import Selection
@@ -123,10 +123,13 @@ class Searcher:
         if rows.size == 0:
             return [no_results(text, asked, told) for text in texts]
         told |= rows.read_groups(group_by, told.get("per_group")) | rows.read_costs(budget, count)
+        if told.get("texts") is not None:
+            raise InputError("texts: the texts are those of the engine; leave the argument out")
         if rows.has_texts and compares_texts(told):
             told["texts"] = rows.read_texts
         if prefer is not None:
             check_preference(prefer)
+            check_preferable(told)
             told["prefer"] = rows.read_values(make_reader(prefer))
         for name in ("pinned", "excluded"):
             if told.get(name):

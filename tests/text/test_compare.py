@@ -138,6 +138,20 @@ def test_without_a_cosine_other_words_are_a_difference():
     assert compare(one, other, 0.9, paraphrase=0.95).relation == DIFFERS
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"cosine": 3}, r"cosine must be in \[-1.001, 1.001\], got 3"),
+        ({"cosine": "x"}, "cosine must be a number"),
+        ({"paraphrase": 7}, r"paraphrase must be in \[-1, 1\], got 7"),
+        ({"paraphrase": "x"}, "paraphrase must be a number"),
+    ],
+)
+def test_cosines_are_checked(arguments, message):
+    with pytest.raises(InputError, match=message):
+        compare("a", "b", **arguments)
+
+
 @pytest.mark.parametrize(("left", "right", "name"), [(1, "a", "left"), ("a", None, "right")])
 def test_only_texts_can_be_compared(left, right, name):
     with pytest.raises(InputError, match=f"{name} must be a text"):

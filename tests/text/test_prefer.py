@@ -49,6 +49,8 @@ def test_rows_without_a_value_come_last_and_values_must_compare():
     assert {YEARS[row] for row in select(ROWS, QUERY, k=4, texts=TEXTS, prefer=values).ids} == {2021}
     with pytest.raises(InputError, match="prefer must give values that can be compared, got int and str"):
         select(ROWS, QUERY, k=4, texts=TEXTS, prefer=["new", 3, 4] * 6)
+    missing = [float("nan") if year == 2022 else float(year) for year in YEARS]
+    assert {YEARS[row] for row in select(ROWS, QUERY, k=4, texts=TEXTS, prefer=missing).ids} == {2021}
     with pytest.raises(InputError, match="prefer needs texts"):
         select(ROWS, QUERY, k=4, prefer=YEARS)
 
@@ -65,3 +67,7 @@ def test_an_index_prefers_by_a_field_or_by_a_function_of_the_metadata(tmp_path):
             index.search(QUERY, prefer="date")
         with pytest.raises(InputError, match="prefer must be a field of metadata, or a function"):
             index.search(QUERY, prefer=3)
+        with pytest.raises(InputError, match="prefer says which of several documents"):
+            index.search(QUERY, prefer="year", method="mmr", pool=10)
+        with pytest.raises(InputError, match="texts: an index has the texts"):
+            index.search(QUERY, texts=TEXTS)

@@ -140,6 +140,12 @@ def test_a_lower_theta_says_what_it_gave_up():
     assert len(lost) == len(found.given_up)
 
 
+def test_a_row_that_is_as_relevant_as_the_last_one_chosen_is_not_given_up():
+    rows = unit(np.array([[1.0, 0.0, 0.0], [1.0, 0.5, 0.0], [1.0, 0.0, 0.5], [0.0, 0.0, 1.0]])).astype(np.float32)
+    for texts in (["a 1", "b 2", "c 3", "d 4"], ["a 1", "c 3", "b 2", "d 4"]):
+        assert select(rows, rows[0], k=2, texts=texts).given_up == ()
+
+
 def test_without_texts_vectors_are_the_judges():
     rng = np.random.default_rng(4)
     rows = unit(np.repeat(rng.normal(size=(5, 6)), 2, axis=0)).astype(np.float32)

@@ -49,7 +49,7 @@ def test_what_differs_is_never_called_a_copy(pair):
 @pytest.mark.parametrize("relation", [SAME, CONTAINED, PARAPHRASE])
 def test_what_says_the_same_is_mostly_found(relation):
     """Copies that are overlooked cost a place; they cost no fact."""
-    for table, least in (PAIRS, {SAME: 1.0, CONTAINED: 0.9, PARAPHRASE: 0.5}), (BLIND, {SAME: 0.8, CONTAINED: 1.0}):
+    for table, least in (PAIRS, {SAME: 1.0, CONTAINED: 0.8, PARAPHRASE: 0.5}), (BLIND, {SAME: 0.8, CONTAINED: 1.0}):
         pairs = [pair for pair in table if pair.relation == relation]
         found = [pair for pair in pairs if compare(pair.left, pair.right, CLOSE).left_says_all]
         assert len(found) >= least.get(relation, 0.2) * len(pairs)

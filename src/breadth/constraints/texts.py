@@ -73,7 +73,7 @@ class Texts(Constraint):
         """The row with the largest value; rows without one come last, and of equal ones the first stays."""
         assert self.prefer is not None
         values = list(self.prefer(np.array(ids, dtype=np.int64)))
-        there = [place for place, value in enumerate(values) if value is not None]
+        there = [place for place, value in enumerate(values) if value is not None and value == value]  # no NaN
         try:
             return ids[max(there, key=lambda place: values[place])] if there else ids[0]
         except TypeError:

@@ -50,13 +50,12 @@ class Wishes:
         """The options of `breadth.select` with these wishes, for rows of this oracle; `read` gets documents later."""
         shelf = _Shelf(read, oracle)
         told = dict(options)
+        if told.get("texts") is not None:
+            raise InputError("texts: an index has the texts of its documents; leave the argument out")
         if compares_texts(told):
             told["texts"] = lambda ids: [document.text for document in shelf.read(ids)]
         if self.prefer is not None:
-            if isinstance(self.prefer, str):
-                _check_field("prefer", self.prefer, view)
-            value = make_reader(self.prefer)
-            told["prefer"] = lambda ids: [value(document.metadata) for document in shelf.read(ids)]
+            told["prefer"] = self._read_preference(told, view, shelf)
         if self.group_by is not None:
             _check_field("group_by", self.group_by, view)
             field = self.group_by
@@ -72,6 +71,15 @@ class Wishes:
             if ids:
                 told[name] = _find_rows(name, ids, view, oracle)
         return told
+
+    def _read_preference(self, told: Mapping[str, Any], view: View, shelf: _Shelf) -> Callable[[Ids], list[Any]]:
+        """How much rows are preferred to others with the same words."""
+        assert self.prefer is not None
+        check_preferable({**told, "texts": None})
+        if isinstance(self.prefer, str):
+            _check_field("prefer", self.prefer, view)
+        value = make_reader(self.prefer)
+        return lambda ids: [value(document.metadata) for document in shelf.read(ids)]
 
 
 def count_words(text: str) -> int:
@@ -91,6 +99,15 @@ class _Shelf:
         if wanted:
             self._known.update(zip(wanted, self._read(self._oracle.numbers[wanted]), strict=True))
         return [self._known[i] for i in ids.tolist()]
+
+
+def check_preferable(options: Mapping[str, Any]) -> None:
+    """Raise an error if `prefer` could not matter, because nothing looks for documents with the same words."""
+    if not compares_texts(options):
+        raise InputError(
+            "prefer says which of several documents with the same words counts, but with this method, sharpness or "
+            "cover nothing looks for them; pass distinct= too, or leave prefer out"
+        )
 
 
 def check_preference(prefer: Any) -> None:

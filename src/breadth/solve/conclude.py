@@ -12,6 +12,9 @@ from breadth.selection import Selection, conclude
 from breadth.solve.block import Block
 from breadth.solve.copies import find_near, find_variants, list_given_up, name_judge, represent
 
+_TIE = 1e-6
+"""Relevance that differs by less is equal."""
+
 
 def conclude_on_block(
     block: Block,
@@ -51,7 +54,7 @@ def _find_near(block: Block, chosen: Positions) -> tuple[Ids, Near]:
     constraints, pool, ids = block.problem.constraints, block.pool, block.ids[chosen]
     if constraints.distinct is None and constraints.texts is None:
         return ids, NOTHING_NEAR
-    top = _find_top(block)
+    top = _find_top(block, chosen)
     if block.repeats is None:
         cosines = pool.multiply(pool.where_flat(block.where[chosen])).T
         near = find_near(block.problem, pool.ids, ids, cosines, top)
@@ -66,10 +69,12 @@ def _find_near(block: Block, chosen: Positions) -> tuple[Ids, Near]:
     return represent(block.problem, ids, near)
 
 
-def _find_top(block: Block) -> Ids:
-    """The rows of plain top-k among those that may be in a set; none if the pool may not hold all of them."""
+def _find_top(block: Block, chosen: Positions) -> Ids:
+    """The rows of plain top-k among those that may be in a set, without those that are no more relevant than the least
+    relevant row of the set; none if the pool may not hold all of them."""
     pool = block.pool
     order = np.argsort(-pool.scores, kind="stable")[: block.asked]
     if len(order) and pool.scores[order[-1]] < pool.ceiling:
         order = order[:0]
-    return pool.ids[order]
+    last = block.relevance[chosen].min() if len(chosen) == block.asked else -np.inf
+    return pool.ids[order[pool.scores[order] > last + _TIE]]

@@ -13,7 +13,8 @@ from math import ceil
 from breadth.checks import check_number
 from breadth.errors import InputError
 from breadth.text.align import Change, align, list_changes
-from breadth.text.tokens import CONTENT, MOST_TOKENS, NAME, NEAR, Tokens, read_tokens, stem
+from breadth.text.tokens import CONTENT, FACT, FUNCTION, MOST_TOKENS, NAME, NEAR, Tokens, read_tokens, stem
+from breadth.text.words import LIMITS, NEGATIONS
 
 SAME, CONTAINED, PARAPHRASE = "same", "contained", "says the same"
 DIFFERS = "differs"
@@ -113,7 +114,8 @@ def compare(left: str, right: str, cosine: float | None = None, paraphrase: floa
         if not isinstance(text, str):
             raise InputError(f"{name} must be a text, got {type(text).__name__}")
     if cosine is not None:
-        check_number(cosine, "cosine")
+        check_number(cosine, "cosine", -1.001, 1.001)  # rounding of float32
+    check_number(paraphrase, "paraphrase", -1.0, 1.0)
     return compare_tokens(read_tokens(left), read_tokens(right), cosine is not None and cosine > paraphrase)
 
 
@@ -162,8 +164,15 @@ def _has_own_sentence(part: Tokens, whole: Tokens) -> bool:
 
 
 def _contradicts(whole: Tokens, part: Tokens) -> bool:
-    """Whether only the one text denies something, or the same thing is counted with other numbers."""
-    if len(whole) < 2 * len(part) and not whole.negations <= part.negations:
+    """Whether only the one text has a word such as "not" or "may", or names stand in another order, or the same thing
+    is counted with other numbers."""
+    if not whole.polarity <= part.polarity:
+        return True
+    labels = {*part.labels, *whole.labels}
+    orders = ([key for key in dict.fromkeys(one.keys) if key in labels] for one in (whole, part))
+    known = whole.vocabulary & part.vocabulary
+    left, right = ([key for key in order if key in known] for order in orders)
+    if left != right:
         return True
     return any(not numbers & part.counted.get(word, numbers) for word, numbers in whole.counted.items())
 
@@ -194,10 +203,47 @@ def _is_stretch(whole: Tokens, part: Tokens) -> bool:
         place = whole.joined.count("\x00", 0, at)
         first0 = len(part) - length if middle is not part.keys else 0
         first, last = _extend(whole, part, place, first0, len(middle))
-        stands = (place - first0 + first, place - first0 + last)
-        if last - first >= length and not _has_own(part, first, last, whole) and _is_whole(whole, *stands, len(part)):
+        start = place - first0 + first
+        if last - first >= length and _stands_alone(whole, start, part, first, last):
             return True
         at = whole.joined.find(sought, at + 1)
+    return False
+
+
+def _stands_alone(whole: Tokens, start: int, part: Tokens, first: int, last: int) -> bool:
+    """Whether part[first:last], which stands at `start` of `whole`, says there what `part` says.
+
+    Something may be cut off `part` only where `whole` begins or ends: otherwise other words stand in its place. Where
+    `whole` goes on in the same sentence, nothing there may turn what is said: "It works" stands in "It works only on
+    Linux".
+    """
+    end = start + last - first
+    if first and not (start == 0 or (whole.is_border(start) and _says_nothing(part, range(first)))):
+        return False
+    if last < len(part) and not (
+        end == len(whole) or (whole.is_border(end) and _says_nothing(part, range(last, len(part))))
+    ):
+        return False
+    if not whole.is_border(start) and _turns(whole, range(start - 1, -1, -1)):
+        return False
+    if not whole.is_border(end) and (part.ends_sentence or _turns(whole, range(end, len(whole)))):
+        return False
+    return _is_whole(whole, start, end, len(part)) and not _has_own(part, first, last, whole)
+
+
+def _says_nothing(part: Tokens, rest: range) -> bool:
+    """Whether the rest of a text is the beginning or the end of a sentence that was cut off, without a word that means
+    something."""
+    return not part.ends_sentence and all(part.kinds[place] == FUNCTION for place in rest)
+
+
+def _turns(whole: Tokens, places: range) -> bool:
+    """Whether a word such as "not" or "only" stands in the rest of a sentence, from one place on."""
+    for place in places:
+        if whole.keys[place] in NEGATIONS or whole.keys[place] in LIMITS:
+            return True
+        if whole.is_border(place if places.step < 0 else place + 1):
+            return False
     return False
 
 
@@ -232,12 +278,15 @@ def _is_whole(whole: Tokens, first: int, last: int, length: int) -> bool:
 
 
 def _has_own(part: Tokens, first: int, last: int, whole: Tokens) -> bool:
-    """Whether a text has a word outside of part[first:last] that the other one does not have."""
+    """Whether a text has a fact outside of part[first:last], or a word that the other one does not have."""
     rest = (*range(first), *range(last, len(part)))
     return any(
-        part.kinds[place] >= CONTENT
-        and part.keys[place] not in whole.vocabulary
-        and stem(part.keys[place]) not in whole.stems
+        part.kinds[place] == FACT
+        or (
+            part.kinds[place] >= CONTENT
+            and part.keys[place] not in whole.vocabulary
+            and stem(part.keys[place]) not in whole.stems
+        )
         for place in rest
     )
 

@@ -10,7 +10,19 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from breadth.text.words import AMBIGUOUS_MONTHS, DAYS, FACTS, FUNCTION_WORDS, MONTHS, NEGATIONS, NUMBERS, SCALES, UNITS
+from breadth.text.words import (
+    AMBIGUOUS_MONTHS,
+    DAYS,
+    FACTS,
+    FUNCTION_WORDS,
+    MODALITY,
+    MONTHS,
+    NUMBERS,
+    POLARITY,
+    QUANTITIES,
+    SCALES,
+    UNITS,
+)
 
 FUNCTION, CONTENT, NAME, FACT = range(4)
 """The kinds of tokens: function words; other words; names; numbers, identifiers, operators and words such as "not"."""
@@ -24,19 +36,27 @@ difference, unless one is a stretch of the other."""
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that are written without spaces: every character is a token."""
+_TAGS = (
+    "p|br|b|i|u|em|strong|div|span|ul|ol|li|dl|dt|dd|table|thead|tbody|tr|td|th|h[1-6]|code|pre|kbd|sup|sub|hr|"
+    "blockquote|section|article|main|nav|header|footer|small|center|img|a"
+)
+_RAISED = str.maketrans({mark: f"^{number}" for number, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
 _TIMES = frozenset(SCALES.values())
 _MONTHS = "|".join(sorted(MONTHS, key=len, reverse=True))
 _TOKEN = re.compile(
     rf"""
     \s{{0,3}}(?:
     (?P<plain>  [A-Za-z]{{1,40}}(?=[\s,;!?)]|[:.](?:\s|\Z)|\Z)(?!\.?\s+\d) )
-  | (?P<skip>   </?[A-Za-z!][^<>]{{0,200}}> | &(?:[a-z]+|\#\d+); | <?-{{1,20}}> | ={{1,20}}> | [=*_~\#]{{4,}}
+  | (?P<skip>   </?(?:{_TAGS})(?:\s+(?:class|style|id|align|rel|target|title|alt|width|height|lang|dir)\s*=\s*
+                  (?:"[^"<>]{{0,200}}"|'[^'<>]{{0,200}}'))*\s*/?> | <![^<>]{{0,200}}>
+                | &(?:[a-z]+|\#\d+);(?<!&amp;) | <?-{{1,20}}> | ={{1,20}}> | [=*_~\#]{{4,}}
                 | (?<![^\s.,;:!?)”"'\]])\[\s*(?:\d{{1,3}}|edit|update|citation\ needed|note\ \d+)\s*\] )
   | (?P<url>    (?:https?://|www\.)[^\s<>"'`)\]}}]+ )
   | (?P<email>  (?<![\w.+-])[\w.+-]{{1,64}}@\w[\w-]{{0,62}}(?:\.[\w-]{{1,62}}){{1,9}} )
   | (?P<date>   \b(?:\d{{4}}-\d\d-\d\d | \d{{1,2}}(?P<by>[/.])\d{{1,2}}(?P=by)\d{{4}}
                 | \d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?(?:{_MONTHS})\.?,?\s+(?:de\s+)?\d{{4}}
                 | (?=[^\W\d_]{{3,10}}\.?\s+\d)(?:{_MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}})\b )
+  | (?P<path>   (?<![\w/.:<])(?:~|\.{{1,2}})?/(?=[\w.])[\w.~/+-]* )
   | (?P<flag>   (?<![\w-])--?[^\W\d_][\w-]* )
   | (?P<number> (?:(?<![\w)\]])[-−+](?=[\d.]))? (?:\d{{1,3}}(?:[ ]\d{{3}})+(?![\d.,])
                   | \d+(?:[.,'\u00a0\u2009\u202f]\d+)* | \.\d+)
@@ -44,21 +64,32 @@ _TOKEN = re.compile(
   | (?P<dotted> [^\W\d_]\w*(?:\.\w+)+ | \w+(?:\.\w+){{0,9}}\.[^\W\d_]\w* )
   | (?P<wide>   [{_UNSPACED}] )
   | (?P<word>   (?:(?![{_UNSPACED}])\w)+ (?:['’](?!s\b)[^\W\d_]+)? )
-  | (?P<sign>   [<>=!~]=+ | [<>≤≥±^%‰$€£¥] | °[CF]? | (?<=\s)[=~](?=\s?[\d"'])
-                | (?<=\s)\+(?=\s) | (?<=[\w)\]])[*+](?=[\w(])
-                | (?<=[\w)\]]\s)[-*/](?=\s\d) | (?<=\b\w\s)[-*/](?=\s\w\b) | [✅✔☑✓❌✖✗✘] )
+  | (?P<sign>   [<>=!~]=+ | && | \|\| | &amp; | ~~ | [<>≤≥±^%‰$€£¥&] | °[CF]? | (?<=\s)[=~](?=\s?[\d"'])
+                | (?<!\w)!(?=[\w(])
+                | (?<=\s)\+(?=\s) | (?<=[\w)\]])[*+](?=[\w(]) | (?<=\w)(?:\+{{1,2}}|--|\#)(?![\w-])
+                | (?-i:(?<=[A-Z0-9])[-−])(?![\w-]) | (?<=\d)[-–](?=\d) | (?<=\d\s)–(?=\s\d)
+                | (?<=[\w)\]]\s)[-*/](?=\s\d) | (?<=\b\w\s)[-*/](?=\s\w\b)
+                | (?<=[\s(,])\*{{1,2}}(?=\w+\s*[,)]) | \*(?=\.\w) | \?(?=[\s"”')]|\Z) | [✅✔☑✓❌✖✗✘] )
     )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _SIGNS = {
-    "==": "=", "===": "=", "≤": "<=", "≥": ">=", "~=": "~", "!==": "!=",
+    "&amp;": "&", "–": "-", "−": "-", "==": "=", "===": "=", "≤": "<=", "≥": ">=", "~=": "~", "!==": "!=",
     **dict.fromkeys("✅✔☑", "✓"), **dict.fromkeys("❌✖✘", "✗"),
 }  # fmt: skip
+_QUIET = ("&", "?")
+"""Signs that say nothing by themselves, but change what stands beside them."""
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:([,' \u00a0\u2009\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?")
 _WHOLE = re.compile(r"([-+]?\d+)\.0+")
 _ABBREVIATION = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
-_BORDER = re.compile(r"[.!?;:|•\n。！？]")
+_BORDER = re.compile(r"[.!?;|•\n。！？]")
+_ENDED = re.compile(r"[.!?。！？]\W*\Z")
+_NEXT = re.compile(r"\s([^\W\d_]{3,})")
+_SYMBOL, _ACRONYM = 3, 5
+"""Letters of a symbol of a unit, and of a name in capitals, whose case counts."""
+_PREFIXED = ("MW", "Mb", "Gb", "Kb", "Tb", "MS")
+"""Symbols of units that mean another one than in small letters, or in capitals."""
 _ENDS_SENTENCE = re.compile(r"[.!?:;•|\n\"“”]\W*\Z|\A\W*\Z")
 
 
@@ -99,9 +130,20 @@ class Tokens:
         return frozenset(stem(key) for key, kind in zip(self.keys, self.kinds, strict=True) if kind == CONTENT)
 
     @cached_property
-    def negations(self) -> frozenset[str]:
-        """The words that say that something is not so."""
-        return self.vocabulary & NEGATIONS
+    def polarity(self) -> frozenset[str]:
+        """The words that say that something is not so, how far it is so, or of how many."""
+        return self.vocabulary & POLARITY
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The names and facts, without numbers and words such as "may", each where it stands first."""
+        found = (key for key, kind in zip(self.keys, self.kinds, strict=True) if kind >= NAME and not key[0].isdigit())
+        return tuple(key for key in dict.fromkeys(found) if key not in MODALITY and key not in QUANTITIES)
+
+    @cached_property
+    def ends_sentence(self) -> bool:
+        """Whether the text ends with the end of a sentence."""
+        return bool(_ENDED.search(self.text, self.spans[-1][1] - 1))
 
     @cached_property
     def counted(self) -> dict[str, set[str]]:
@@ -114,7 +156,7 @@ class Tokens:
 
     def is_border(self, place: int) -> bool:
         """Whether a sentence or a line begins with the token at this place, or the text ends before it."""
-        if place in (0, len(self)):
+        if place in (0, len(self)) or self.keys[place - 1] == "?":
             return True
         return bool(_BORDER.search(self.text, self.spans[place - 1][1], self.spans[place][0]))
 
@@ -159,7 +201,7 @@ def read_tokens(text: str) -> Tokens:
         if kind == FACT and key in _TIMES and word[0].isalpha() and (times := _multiply(keys, key)):  # 3.5 million
             keys[-1], spans[-1] = times, (spans[-1][0], match.end(group))
             continue
-        if group in ("plain", "word") and (word[0].isupper() or key in UNITS):
+        if group in ("plain", "word") and (not word.islower() or key in UNITS or key == "one"):
             key, kind = _read_in_context(text, start, word, key, kind, keys, is_title)
         if key == "":
             continue
@@ -189,7 +231,7 @@ def stem(word: str) -> str:
 def _fold(word: str) -> str:
     if word.isascii():
         return word.lower()
-    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'").replace("−", "-")
+    return unicodedata.normalize("NFKC", word.translate(_RAISED)).casefold().replace("’", "'").replace("−", "-")
 
 
 def _read_number(word: str) -> tuple[str, int]:
@@ -230,12 +272,18 @@ def _read_flag(word: str) -> tuple[str, int]:
 
 def _read_dotted(word: str) -> tuple[str, int]:
     key = _fold(word)
-    return (key.replace(".", ""), CONTENT) if _ABBREVIATION.fullmatch(word) else (key, FACT)
+    if not _ABBREVIATION.fullmatch(word):
+        return key, FACT
+    return (key.replace(".", ""), CONTENT) if word.islower() else (word.replace(".", ""), NAME)
 
 
 def _read_sign(word: str) -> tuple[str, int]:
-    key = _fold(word)
-    return _SIGNS.get(key, key), FACT
+    key = _SIGNS.get(word, _fold(word))
+    return key, FUNCTION if key in _QUIET else FACT
+
+
+def _read_path(word: str) -> tuple[str, int]:
+    return word.rstrip("./") or word, FACT
 
 
 @lru_cache(maxsize=1 << 15)
@@ -247,14 +295,16 @@ def _read_word(word: str) -> tuple[str, int]:
         return NUMBERS[key], FACT
     if key.endswith("n't") or key in FACTS:
         return "not" if key.endswith("n't") or key == "cannot" else key, FACT
-    if "_" in key or any(c.isdigit() for c in key) or _has_inner_capital(word):
+    if _has_inner_capital(word):
+        return word, FACT  # getUser is not getuser
+    if "_" in key or "^" in key or any(c.isdigit() for c in key):
         return key, FACT
     return key, FUNCTION if key in FUNCTION_WORDS else CONTENT
 
 
 _READERS: dict[str, Callable[[str], tuple[str, int]]] = {
-    "plain": _read_word,
-    "url": _read_url, "date": _read_date, "email": _read_url, "flag": _read_flag, "number": _read_number,
+    "plain": _read_word, "url": _read_url, "path": _read_path, "date": _read_date, "email": _read_url,
+    "flag": _read_flag, "number": _read_number,
     "dotted": _read_dotted, "wide": _read_word, "word": _read_word, "sign": _read_sign,
 }  # fmt: skip
 
@@ -267,7 +317,7 @@ def _has_inner_capital(word: str) -> bool:
 def _has_many_capitals(text: str) -> bool:
     """Whether capitals say little, because most words begin with one."""
     words = re.findall(r"[^\W\d_]{4,}", text[:2000])
-    return len(words) >= 4 and sum(word[0].isupper() for word in words) > 0.6 * len(words)
+    return text[:2000].isupper() or (len(words) >= 4 and sum(word[0].isupper() for word in words) > 0.6 * len(words))
 
 
 def _read_in_context(
@@ -277,15 +327,26 @@ def _read_in_context(
     capital = word[0].isupper()
     if key in MONTHS and capital and (key not in AMBIGUOUS_MONTHS or _is_date(text, start, len(word), before)):
         return str(MONTHS[key]), FACT
-    if key in UNITS and before and before[-1][-1:].isdigit():
-        return UNITS[key], FACT
+    if before and before[-1][-1:].isdigit() and text[max(0, start - 2) : start].rstrip()[-1:].isdigit():
+        if len(word) <= _SYMBOL and not word.islower() and not word.isupper() and key not in UNITS:
+            return word, FACT  # 5 mW is not 5 MW
+        if key in UNITS:
+            return (word if word in _PREFIXED else UNITS[key]), FACT
     if key in DAYS and capital:
         return key, FACT
-    if kind == CONTENT and word.isupper() and len(word) > 1 and not is_title:
-        return key, NAME
+    if kind <= CONTENT and word.isupper() and len(word) > 1 and not is_title:
+        return (word, NAME) if len(word) <= _ACRONYM else (key, max(kind, NAME) if kind == CONTENT else kind)
+    if key == "one" and _counts(text, start + len(word)):
+        return "1", FACT
     if kind == CONTENT and capital and not is_title and not _ENDS_SENTENCE.search(text[max(0, start - 12) : start]):
         return key, NAME
     return key, kind
+
+
+def _counts(text: str, end: int) -> bool:
+    """Whether "one" before this place counts something: "one tablet", not "one should"."""
+    found = _NEXT.match(text, end)
+    return found is not None and _fold(found[1]) not in FUNCTION_WORDS | FACTS
 
 
 def _is_date(text: str, start: int, length: int, before: list[str]) -> bool:

@@ -52,7 +52,21 @@ DIRECTIONS = _read(
 )
 """Words with an opposite."""
 
-FACTS = NEGATIONS | MODALITY | DIRECTIONS
+QUANTITIES = _read(
+    "all some few many almost nearly half both several every each", "alle einige wenige viele", "tous quelques peu"
+)
+"""They say of how many something is so."""
+
+LIMITS = _read(
+    "only except unless nur außer seulement sauf solo sólo solamente excepto tranne somente apenas alleen behalve"
+)
+"""They say where something ends to be so."""
+
+_SOFT = _read("would will often usually sometimes rarely oft selten souvent parfois rarement spesso vaak soms")
+POLARITY = (NEGATIONS | MODALITY | QUANTITIES) - _SOFT
+"""Words that two texts in other words must share to say the same."""
+
+FACTS = NEGATIONS | MODALITY | QUANTITIES | DIRECTIONS
 """Words whose presence or absence is a difference."""
 
 FUNCTION_WORDS = _read(
