@@ -266,7 +266,7 @@ BAD = {
     "all excluded": ({"excluded": range(30)}, "excluded names all 30 rows"),
     "pinned and excluded": ({"pinned": [4], "excluded": [3, 4]}, "pinned and excluded contradict .*row 4"),
     "floor NaN": ({"floor": float("nan")}, "floor must be .*got nan"),
-    "floor a word": ({"floor": "x"}, "floor must be a number.*got 'x'"),
+    "floor a word": ({"floor": "x"}, "floor must be a finite number, got 'x'"),
     "floor above all": ({"floor": 2.0}, "floor=2 is above the relevance of every row"),
     "keep_best a number": ({"keep_best": 1}, "keep_best must be True or False, got 1"),
     "costs alone": ({"costs": [1] * 30}, "costs needs budget"),

@@ -147,7 +147,7 @@ WRONG = {
     "budget too small": ({"budget": 2}, "no single row costs at most budget=2"),
     "budget a word": ({"budget": "x"}, "budget must be a number"),
     "count of words": ({"budget": 9, "count": lambda text: "many"}, "costs must be numbers"),
-    "floor a word": ({"floor": "x"}, "floor must be a number"),
+    "floor a word": ({"floor": "x"}, "floor must be a finite number"),
     "sharpness odd": ({"sharpness": 5}, "sharpness must be 1 or an even number, got 5"),
 }
 
