@@ -91,8 +91,9 @@ def make_instance(number: int) -> tuple[str, tuple[str, str, int, int], np.ndarr
         arguments["sharpness"] = 1
     elif mode < 0.65:
         arguments["sharpness"] = int(rng.choice([2, 8, 16]))
-    if arguments["theta"] == 1.0 and "sharpness" not in arguments:  # when it was recorded, that was plain top-k
-        arguments |= {"distinct": 1.0, "on_topic": 0.0, "keep_best": False}
+    if "sharpness" not in arguments:  # the default when it was recorded; θ = 1 was plain top-k
+        plain = {"distinct": 1.0, "on_topic": 0.0, "keep_best": False}
+        arguments |= plain if arguments["theta"] == 1.0 else {"distinct": 0.95}
     if rng.random() < 0.35:
         arguments |= make_constraints(rng, n, k)
     return kind, (shape, n, seed), query, arguments
