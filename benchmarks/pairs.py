@@ -35,7 +35,8 @@ say all of the other. Precision is the share of found pairs that are copies, rec
 
 **RAMDocs.** Pairs of documents of one question with a cosine above {above:g} (built-in encoder), both with a known
 answer. Even questions are for choosing, odd ones for reporting. Documents with the same answer need not say the same:
-the last column counts the pairs of which each has two facts or more that the other lacks.
+the last column counts the pairs of which each has two facts or more that the other lacks. Pairs of both halves were
+read while the rules were mended, so neither half is untouched.
 
 {ramdocs}
 
